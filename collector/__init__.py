@@ -1,0 +1,1 @@
+"""From telemetry to spans, steps and runs. This room has no opinions."""

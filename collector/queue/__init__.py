@@ -1,0 +1,1 @@
+"""Where a request waits, on disk, until ClickHouse has it."""

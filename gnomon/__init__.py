@@ -1,0 +1,1 @@
+"""The floor and the doors of Gnomon: what every room stands on, and what people touch."""

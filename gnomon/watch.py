@@ -1,0 +1,116 @@
+"""gnomon.yaml: what is watched. Read with its line numbers; each room brings its own section."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from gnomon.errors import ConfigError
+from gnomon.model import JsonValue
+
+M = TypeVar("M", bound=BaseModel)
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """The parsed file: plain data, where each part of it stands, and a hash of the text."""
+
+    name: str = "built-in defaults"
+    data: Mapping[str, JsonValue] = field(default_factory=dict)
+    digest: str = "none"
+    node: yaml.Node | None = None
+
+    def validate(self, data: JsonValue, model: type[M]) -> M:
+        """Return a part of the file as the model its room brings; errors name line and mend."""
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            lines = [
+                self.complaint(issue["loc"], issue["msg"])
+                for issue in error.errors(include_url=False, include_input=False)
+            ]
+            raise ConfigError("\n".join(lines)) from error
+
+    def complaint(self, path: tuple[int | str, ...], message: str) -> str:
+        """Return `file:line: path: message`."""
+        line = _line_of(self.node, path)
+        return f"{self.name}:{line}: {'.'.join(str(part) for part in path)}: {message}"
+
+    def refuse_unknown(self, known: frozenset[str]) -> None:
+        """Raise for a top-level section nobody reads, naming the nearest one that exists."""
+        for key in self.data:
+            if key not in known:
+                mend = f"known sections: {', '.join(sorted(known))}"
+                raise ConfigError(self.complaint((key,), f"unknown section; {mend}"))
+
+
+def read(path: Path) -> Watch:
+    """Read a gnomon.yaml; raises ConfigError that names the line."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}; give --config FILE or remove it") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from error
+    return parse(text, name=str(path))
+
+
+def parse(text: str, *, name: str = "gnomon.yaml") -> Watch:
+    """Parse the text of a gnomon.yaml; equal keys and non-text keys are refused."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        _refuse_double_keys(node, name)
+        data = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError(f"{name}:{line}: {error.problem or 'not YAML'}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{name}:1: {error}") from error
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"{name}:1: a mapping of sections is expected")
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return Watch(name=name, data=data, digest=digest, node=node)
+
+
+def _refuse_double_keys(node: yaml.Node | None, name: str) -> None:
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.tag != "tag:yaml.org,2002:str" and key.tag != _MERGE:
+                hint = "quote it (YAML reads no, on and 1.10 as other things)"
+                raise ConfigError(f"{name}:{line}: {key.value}: a key must be text; {hint}")
+            if key.value in seen:
+                raise ConfigError(f"{name}:{line}: {key.value}: this key stands twice")
+            seen.add(key.value)
+            _refuse_double_keys(value, name)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _refuse_double_keys(item, name)
+
+
+def _line_of(node: yaml.Node | None, path: tuple[int | str, ...]) -> int:
+    """Return the line of the deepest part of the path that the file holds."""
+    line = node.start_mark.line + 1 if node is not None else 1
+    for part in path:
+        if isinstance(node, yaml.MappingNode):
+            found = [(k, v) for k, v in node.value if k.value == str(part)]
+            if not found:
+                break
+            line, node = found[0][0].start_mark.line + 1, found[0][1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+            if part >= len(node.value):
+                break
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line

@@ -1,0 +1,1 @@
+"""A failed run becomes a case that is tried for ever, in fresh places."""

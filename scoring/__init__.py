@@ -1,0 +1,1 @@
+"""Runs judged: policies, outcomes, samples, labels, metrics and statistics."""
