@@ -1,0 +1,107 @@
+"""Parts that open in order and close in the opposite order, and the process's own health."""
+
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Protocol
+
+import structlog
+from fastapi import APIRouter, FastAPI, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from starlette.concurrency import run_in_threadpool
+
+STOP_TIMEOUT = 20.0
+"""Seconds a part has to finish what it began."""
+
+log = structlog.get_logger(__name__)
+
+
+class Part(Protocol):
+    """Something that runs from start to stop."""
+
+    @property
+    def name(self) -> str:
+        """A short word for logs and `/readyz`."""
+
+    def start(self) -> None:
+        """Open; raises when it can not."""
+
+    def stop(self, timeout: float) -> None:
+        """Finish within `timeout` seconds; safe to call after a failed start."""
+
+    def problem(self) -> str | None:
+        """Return what is wrong, from memory, or None."""
+
+
+class Draining:
+    """Set once the process began to stop; `/readyz` says so."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def begin(self) -> None:
+        """Note that no new work should come."""
+        self._event.set()
+
+    def __bool__(self) -> bool:
+        return self._event.is_set()
+
+
+@asynccontextmanager
+async def running(
+    parts: Sequence[Part], draining: Draining, ready: Callable[[], None] | None = None
+) -> AsyncIterator[None]:
+    """Start the parts in order; stop those that started, last first, whatever happened."""
+    async with AsyncExitStack() as stack:
+        for part in parts:
+            stack.push_async_callback(run_in_threadpool, part.stop, STOP_TIMEOUT)
+            await run_in_threadpool(part.start)
+            log.info("part_started", part=part.name)
+        if ready is not None:
+            ready()
+        try:
+            yield
+        finally:
+            draining.begin()
+            log.info("draining", parts=len(parts))
+
+
+def lifespan(
+    parts: Sequence[Part], draining: Draining, ready: Callable[[], None] | None = None
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Return the lifespan of an application that embeds these parts."""
+
+    @asynccontextmanager
+    async def manage(_app: FastAPI) -> AsyncIterator[None]:
+        async with running(parts, draining, ready):
+            yield
+
+    return manage
+
+
+def health_router(
+    parts: Sequence[Part], draining: Draining, registry: CollectorRegistry
+) -> APIRouter:
+    """Build `/livez`, `/readyz` and `/metrics`."""
+    router = APIRouter()
+
+    @router.get("/livez", include_in_schema=False)
+    async def livez() -> dict[str, str]:
+        """The loop turns."""
+        return {"process": "alive"}
+
+    @router.get("/readyz", include_in_schema=False)
+    async def readyz(response: Response) -> dict[str, str]:
+        """Name what is wrong; empty when nothing is."""
+        problems = {part.name: text for part in parts if (text := part.problem()) is not None}
+        if draining:
+            problems["process"] = "draining"
+        response.status_code = 503 if problems else 200
+        return problems
+
+    @router.get("/metrics", include_in_schema=False)
+    def metrics() -> Response:
+        """Prometheus text."""
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+    return router
