@@ -1,0 +1,1 @@
+"""Every dialect of telemetry about agents, read into one language."""
