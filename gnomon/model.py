@@ -251,3 +251,42 @@ class Run:
     last_received_at: Nanos
     content_digest: str = ""
     """Digest of the set of spans and logs the run was folded from; a repeat does not change it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A value with its limits."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """The number that must be read beside a rate, because the rate can be bettered at its cost."""
+
+    name: str
+    value: float | None
+    """None: no data."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """A share that may be shown: never without n, unit, what it leaves out, what is open, guard."""
+
+    value: float | None
+    """None: no data; never NaN."""
+    low: float | None
+    high: float | None
+    n: int
+    unit: str
+    excluded: Mapping[str, int]
+    """Units left out, by reason."""
+    open: int
+    """Units whose result can still change."""
+    method: str
+    guard: Guard
+    confidence: float = 0.95
+    flags: Sequence[str] = ()

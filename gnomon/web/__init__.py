@@ -1,0 +1,1 @@
+"""The pages: they show, ask and send; the rooms own the facts."""

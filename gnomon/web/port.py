@@ -1,0 +1,73 @@
+"""What the pages ask of the rest of the house; nothing here is SQL."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from collector.spans import LogRecord, Span
+from collector.views import Deploy, Facet, FacetCount, Outline, RunBucket, RunFilter, RunPosition
+from gnomon.model import Bodies, Estimate, Run, Step
+
+
+class PageReader(Protocol):
+    """The functions of `collector.store.Reader` that the pages call."""
+
+    def runs(
+        self,
+        where: RunFilter,
+        *,
+        limit: int,
+        after: RunPosition | None = None,
+        newer: bool = False,
+    ) -> Sequence[Run]:
+        """List runs, newest first, behind `after`; with `newer` those just before it instead.
+
+        `newer` also answers newest first: the `limit` rows nearest to `after`.
+        """
+
+    def count(self, where: RunFilter) -> int:
+        """Return how many runs the filter finds."""
+
+    def facets(self, where: RunFilter, *, limit: int) -> Mapping[Facet, Sequence[FacetCount]]:
+        """Return the most frequent values of each facet, each without its own condition."""
+
+    def buckets(
+        self, where: RunFilter, *, width_ns: int, by_version: bool = False
+    ) -> Sequence[RunBucket]:
+        """Return figures per width of time (multiples of the width since 1970), oldest first.
+
+        Widths without a run are left out.
+        """
+
+    def totals(self, where: RunFilter) -> RunBucket:
+        """Return the figures of the whole filter as one bucket that starts at `since`."""
+
+    def deploys(self, where: RunFilter) -> Sequence[Deploy]:
+        """Return the versions whose first run of all lies in the filter's time, oldest first."""
+
+    def run(self, run_id: str) -> Run | None:
+        """Return one run."""
+
+    def outline(self, run: Run) -> Sequence[Outline]:
+        """Return all steps of a run as the tree draws them, in order of start, then span id."""
+
+    def step(self, trace_id: str, span_id: str) -> Step | None:
+        """Return one step, whole."""
+
+    def bodies(self, step: Step) -> Bodies:
+        """Return what the step read and wrote, from its raw span and logs."""
+
+    def span(self, trace_id: str, span_id: str) -> Span | None:
+        """Return one raw, de-duplicated span."""
+
+    def span_logs(self, trace_id: str, span_id: str) -> Sequence[LogRecord]:
+        """Return the log records that name this span."""
+
+    def data_version(self) -> str:
+        """Return a short text that changes when any run does; answered in a millisecond."""
+
+
+class Interval(Protocol):
+    """The interval of a share: `scoring.stats.rates.wilson`."""
+
+    def __call__(self, x: int, n: int, /) -> Estimate | None:
+        """Return value and limits of x out of n, or None when n is 0."""
