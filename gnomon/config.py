@@ -108,6 +108,10 @@ class Settings(BaseSettings):
         default=None, description="gnomon.yaml; unset = ./gnomon.yaml when there is one."
     )
     host: str = Field(default="127.0.0.1", description="Address that all three ports bind to.")
+    open_network: bool = Field(
+        default=False,
+        description="Allow GNOMON_HOST to be reachable from elsewhere although nobody is checked.",
+    )
     otlp_grpc_port: Port = Field(default=4317, description="OTLP/gRPC; 0 = any free port.")
     otlp_http_port: Port = Field(default=4318, description="OTLP/HTTP; 0 = any free port.")
     web_port: Port = Field(default=8000, description="Pages and API; 0 = any free port.")

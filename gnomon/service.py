@@ -1,6 +1,5 @@
 """Parts that open in order and close in the opposite order, and the process's own health."""
 
-import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Protocol
@@ -33,55 +32,53 @@ class Part(Protocol):
         """Return what is wrong, from memory, or None."""
 
 
-class Draining:
-    """Set once the process began to stop; `/readyz` says so."""
+class Life:
+    """Where the process stands between its start and its end."""
 
     def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def begin(self) -> None:
-        """Note that no new work should come."""
-        self._event.set()
-
-    def __bool__(self) -> bool:
-        return self._event.is_set()
+        self.draining = False
+        """True once the process began to stop; `/readyz` says so."""
+        self.failure: BaseException | None = None
+        """Why the start failed; the server around the application only sees that it did."""
 
 
 @asynccontextmanager
 async def running(
-    parts: Sequence[Part], draining: Draining, ready: Callable[[], None] | None = None
+    parts: Sequence[Part], life: Life, ready: Callable[[], None] | None = None
 ) -> AsyncIterator[None]:
     """Start the parts in order; stop those that started, last first, whatever happened."""
     async with AsyncExitStack() as stack:
         for part in parts:
             stack.push_async_callback(run_in_threadpool, part.stop, STOP_TIMEOUT)
-            await run_in_threadpool(part.start)
+            try:
+                await run_in_threadpool(part.start)
+            except Exception as error:
+                life.failure = error
+                raise
             log.info("part_started", part=part.name)
         if ready is not None:
             ready()
         try:
             yield
         finally:
-            draining.begin()
+            life.draining = True
             log.info("draining", parts=len(parts))
 
 
 def lifespan(
-    parts: Sequence[Part], draining: Draining, ready: Callable[[], None] | None = None
+    parts: Sequence[Part], life: Life, ready: Callable[[], None] | None = None
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     """Return the lifespan of an application that embeds these parts."""
 
     @asynccontextmanager
     async def manage(_app: FastAPI) -> AsyncIterator[None]:
-        async with running(parts, draining, ready):
+        async with running(parts, life, ready):
             yield
 
     return manage
 
 
-def health_router(
-    parts: Sequence[Part], draining: Draining, registry: CollectorRegistry
-) -> APIRouter:
+def health_router(parts: Sequence[Part], life: Life, registry: CollectorRegistry) -> APIRouter:
     """Build `/livez`, `/readyz` and `/metrics`."""
     router = APIRouter()
 
@@ -94,7 +91,7 @@ def health_router(
     async def readyz(response: Response) -> dict[str, str]:
         """Name what is wrong; empty when nothing is."""
         problems = {part.name: text for part in parts if (text := part.problem()) is not None}
-        if draining:
+        if life.draining:
             problems["process"] = "draining"
         response.status_code = 503 if problems else 200
         return problems

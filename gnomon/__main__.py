@@ -1,0 +1,5 @@
+"""`python -m gnomon` is the command `gnomon`."""
+
+from gnomon.cli import main
+
+main()

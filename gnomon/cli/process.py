@@ -1,0 +1,164 @@
+"""The whole of Gnomon in one process: settings and gnomon.yaml in, an application out."""
+
+import ipaddress
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+
+import gnomon
+from collector import watched as collector_watched
+from collector.watched import Watched
+from gnomon import watch as watching
+from gnomon.clock import Clock, utc_now
+from gnomon.config import Settings, load
+from gnomon.errors import ConfigError
+from gnomon.model import JsonValue
+from gnomon.service import Life, Part, health_router, lifespan
+from gnomon.telemetry import Metrics
+from gnomon.watch import Watch
+
+
+def settings_of(
+    *,
+    data: Path | None = None,
+    store: str | None = None,
+    config_file: Path | None = None,
+    **others: object,
+) -> Settings:
+    """Return the settings with the options of a command laid over the environment."""
+    settings = load(data=data, config=config_file, **others)
+    if store is not None:
+        changed = settings.store.model_copy(update={"url": store})
+        settings = settings.model_copy(update={"store": changed})
+    return settings
+
+
+def watch_of(settings: Settings) -> tuple[Watch, Watched]:
+    """Return gnomon.yaml and the collector's reading of it; raises ConfigError."""
+    path = settings.config
+    if path is None and Path("gnomon.yaml").exists():
+        path = Path("gnomon.yaml")
+    watch = watching.read(path) if path is not None else Watch()
+    watch.refuse_unknown(collector_watched.SECTIONS)
+    return watch, collector_watched.watched(watch)
+
+
+def described(settings: Settings, watch: Watch, watched: Watched) -> JsonValue:
+    """Return what is configured, without secrets, as JSON values."""
+    tree = settings.model_dump(mode="json")
+    if tree["store"]["url"]:
+        tree["store"]["url"] = _without_password(tree["store"]["url"])
+    return {
+        "version": gnomon.__version__,
+        "settings": tree,
+        "file": watch.name,
+        "hash": watch.digest,
+        "watched": watched.model_dump(mode="json"),
+    }
+
+
+def _without_password(url: str) -> str:
+    head, at, tail = url.rpartition("@")
+    scheme, separator, account = head.partition("://")
+    return f"{scheme}{separator}{account.partition(':')[0]}:…@{tail}" if at else url
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """One application and the parts inside it; `ports` are known once it is ready."""
+
+    app: FastAPI
+    parts: Sequence[Part]
+    life: Life
+    listener: socket.socket
+    addresses: Callable[[], dict[str, str]]
+    """Where each door is, after the start."""
+
+
+def refuse_open_network(settings: Settings) -> None:
+    """Raise unless only this machine can reach the ports, or somebody said that others may."""
+    if settings.open_network or is_loopback(settings.host):
+        return
+    raise ConfigError(
+        f"GNOMON_HOST={settings.host} would let anyone who reaches this machine read and send; "
+        "bind to 127.0.0.1 behind a proxy that checks who asks, "
+        "or say GNOMON_OPEN_NETWORK=true where the network itself is closed"
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address can only be reached from this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind a port; raises ConfigError that names it and the mend."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise ConfigError(
+            f"port {port} on {host} can not be bound ({error.strerror}); "
+            "is another Gnomon running? Choose another with GNOMON_WEB_PORT"
+        ) from error
+    return listener
+
+
+def build(settings: Settings, *, clock: Clock = utc_now) -> Process:
+    """Put everything together; nothing is opened before the application starts."""
+    from collector import service as collecting
+    from gnomon import web
+
+    refuse_open_network(settings)
+    watch, watched = watch_of(settings)
+    metrics = Metrics(CollectorRegistry())
+    metrics.config_loaded.labels(watch.digest).set(clock().timestamp())
+    collector = collecting.build(settings, watched, clock=clock, metrics=metrics)
+    life = Life()
+    listener = listen(settings.host, settings.web_port)
+
+    app = FastAPI(
+        title="Gnomon",
+        version=gnomon.__version__,
+        lifespan=lifespan(collector.parts, life),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+    )
+    app.include_router(health_router(collector.parts, life, metrics.registry))
+    app.include_router(collector.router)
+
+    @app.get("/v1/config", operation_id="show_config", tags=["config"])
+    def config() -> JsonValue:
+        """Show settings and gnomon.yaml as this process read them, without secrets."""
+        return {**described(settings, watch, watched), "addresses": addresses()}
+
+    web.install(app, collector, settings=settings, clock=clock, metrics=metrics)
+
+    def addresses() -> dict[str, str]:
+        port = listener.getsockname()[1]
+        return {"web": f"http://{_shown(settings.host)}:{port}", **collector.addresses()}
+
+    return Process(
+        app=app,
+        parts=collector.parts,
+        life=life,
+        listener=listener,
+        addresses=addresses,
+    )
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,123 @@
+"""`gnomon doctor`, `migrate` and `config`: what a person asks before and after an incident."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gnomon.cli import show
+from gnomon.cli.options import Config, Data, Json, StoreUrl, Url, api
+from gnomon.config import load
+from gnomon.errors import GnomonError
+
+config = typer.Typer(help="Settings and gnomon.yaml.", no_args_is_help=True)
+
+
+def doctor(
+    data: Data = None,
+    store: StoreUrl = None,
+    config_file: Config = None,
+    url: Url = None,
+    as_json: Json = False,
+) -> None:
+    """Say what works here, what does not, and the mend. Exit 1 when something must be mended."""
+    from gnomon.cli.doctor import Finding, examine
+
+    findings: list[Finding] = []
+    with show.notes.status("looking"):
+        for finding in examine(data=data, store=store, config_file=config_file, url=url):
+            findings.append(finding)
+            if not as_json:
+                mark = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "bad": "[red]✕[/]"}
+                show.notes.print(f"{mark[finding.verdict]} {finding.subject}: {finding.found}")
+                if finding.mend:
+                    show.notes.print(f"    mend: {finding.mend}")
+    if as_json:
+        show.as_json(
+            [
+                {
+                    "subject": finding.subject,
+                    "verdict": finding.verdict,
+                    "found": finding.found,
+                    "mend": finding.mend,
+                }
+                for finding in findings
+            ]
+        )
+    if any(finding.verdict == "bad" for finding in findings):
+        raise typer.Exit(1)
+
+
+def migrate(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List, change nothing.")] = False,
+    data: Data = None,
+    store: StoreUrl = None,
+    as_json: Json = False,
+) -> None:
+    """Bring the store's tables up to this version; refused when history was rewritten."""
+    from gnomon.cli.process import settings_of
+    from gnomon.store import open_store
+    from gnomon.store.migrate import apply, pending
+
+    settings = settings_of(data=data, store=store)
+    client = open_store(settings)
+    try:
+        missing = pending(client)
+        if not dry_run:
+            for migration in missing:
+                apply(client, [migration])
+                if not as_json:
+                    show.notes.print(f"applied {migration.name}")
+    finally:
+        client.close()
+    if as_json:
+        show.as_json({"dry_run": dry_run, "migrations": [item.name for item in missing]})
+    elif not missing:
+        show.notes.print("nothing to do; the store is up to date")
+    elif dry_run:
+        for migration in missing:
+            show.notes.print(f"would apply {migration.name}")
+
+
+@config.command("check")
+def check(
+    file: Annotated[Path | None, typer.Argument(help="gnomon.yaml to check.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check settings and gnomon.yaml; errors name file, line and mend. Exit 2 when wrong."""
+    from gnomon.cli.process import watch_of
+
+    settings = load(config=file)
+    watch, _ = watch_of(settings)
+    if as_json:
+        show.as_json({"file": watch.name, "hash": watch.digest, "sections": sorted(watch.data)})
+    else:
+        show.notes.print(f"{watch.name} is valid; hash {watch.digest}")
+
+
+@config.command("show")
+def show_config(
+    config_file: Config = None, url: Url = None, running: bool = False, as_json: Json = False
+) -> None:
+    """Show settings and gnomon.yaml as they are read here, or by a running process (--running)."""
+    if running:
+        with api(url) as client:
+            answer = client.get("/v1/config")
+    else:
+        from gnomon.cli.process import described, settings_of, watch_of
+
+        settings = settings_of(config_file=config_file)
+        watch, watched = watch_of(settings)
+        answer = described(settings, watch, watched)
+    if as_json:
+        show.as_json(answer)
+        return
+    show.facts((f"GNOMON_{name.upper()}", value) for name, value in answer["settings"].items())
+    show.notes.print(f"{answer['file']}, hash {answer['hash']}")
+    show.as_json(answer["watched"])
+
+
+def explain_failure(error: GnomonError) -> str:
+    """Return an error with its context, as doctor prints it."""
+    context = ", ".join(f"{key}={value}" for key, value in error.context.items())
+    return f"{error.detail} ({context})" if context else error.detail
