@@ -9,6 +9,7 @@ GnomonError
 │   ├── Conflict                                                    HTTP 409
 │   ├── TooLarge                                                    HTTP 413
 │   └── OverQuota                                                   HTTP 429
+├── StoreRefused             ClickHouse cannot take this statement   HTTP 500
 └── Unavailable              a dependency did not answer            HTTP 503, exit 4
     ├── StoreUnavailable
     ├── StoreDamaged
@@ -87,6 +88,12 @@ class OverQuota(InputError):
 
     code = "over_quota"
     status = 429
+
+
+class StoreRefused(GnomonError):
+    """ClickHouse refused the statement or the data in it; the same again would fail again."""
+
+    code = "store_refused"
 
 
 class Unavailable(GnomonError):

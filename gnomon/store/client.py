@@ -1,0 +1,224 @@
+"""One way to speak to ClickHouse, whichever engine answers: typed parameters, tagged queries."""
+
+import datetime as dt
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import orjson
+from clickhouse_connect.driver.client import Client
+
+from gnomon.config import Settings
+from gnomon.errors import StoreUnavailable
+from gnomon.store import rows as row_text
+from gnomon.store.engines import Embedded, Engine, Insert, Server, settings_clause
+from gnomon.store.faults import translated
+
+Value = str | int | float | bool | dt.datetime | None | Sequence[str] | Sequence[int]
+"""What a typed parameter `{name:Type}` may be. Moments as Nanos go in as Int64."""
+
+Row = dict[str, Any]
+"""One row by column name, as JSON carries it: the columns of a query are known to its caller."""
+
+_INSERT = re.compile(
+    r"\s*INSERT\s+INTO\s+(?P<target>[\w.]+(?:\s*\([\w\s,.]+\))?)\s+FORMAT\s+(?P<format>\w+)\s*;?\s*",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"[\w.:/-]{1,120}")
+
+
+class Store:
+    """ClickHouse. Safe from any thread: each call borrows a handle of its own."""
+
+    def __init__(self, engine: Engine, *, write_seconds: int) -> None:
+        self._engine = engine
+        self._write_seconds = write_seconds
+        self._idle: list[Client] = []
+        self._lent = 0
+        self._closed = False
+        self._pid = os.getpid()
+        self._changed = threading.Condition()
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the engine runs in this process."""
+        return isinstance(self._engine, Embedded)
+
+    @property
+    def database(self) -> str:
+        """Name of the database the tables lie in."""
+        return self._engine.database
+
+    def read(
+        self,
+        sql: str,
+        *,
+        tag: str,
+        settings: Mapping[str, str | int] | None = None,
+        **params: Value,
+    ) -> list[Row]:
+        """Run a SELECT; return its rows by column name."""
+        text = self._select(sql, "JSONEachRow", tag, settings, params)
+        return [orjson.loads(line) for line in text.splitlines()]
+
+    def rows(
+        self,
+        sql: str,
+        *,
+        tag: str,
+        settings: Mapping[str, str | int] | None = None,
+        **params: Value,
+    ) -> Iterator[list[Any]]:
+        """Run a SELECT; yield its rows as lists in the order of its columns."""
+        text = self._select(sql, "JSONCompactEachRow", tag, settings, params)
+        for line in text.splitlines():
+            yield orjson.loads(line)
+
+    def insert(
+        self,
+        table: str,
+        rows: Sequence[Any],
+        *,
+        token: str | None = None,
+        tag: str | None = None,
+        **extra: str | int,
+    ) -> None:
+        """Insert dataclasses of one type; the columns are its fields and those of `extra`.
+
+        `token` is made of what is written, so that ClickHouse recognises a repeat.
+        """
+        if not rows:
+            return
+        columns = (*row_text.columns(type(rows[0])), *extra)
+        for part in row_text.parts(rows, extra):
+            self.insert_raw(
+                f"INSERT INTO {table} ({', '.join(columns)}) FORMAT JSONEachRow",
+                part,
+                tag=tag or f"insert.{table}",
+                settings={} if token is None else {"insert_deduplication_token": token},
+            )
+
+    def insert_raw(
+        self,
+        sql: str,
+        body: bytes,
+        *,
+        tag: str,
+        settings: Mapping[str, str | int] | None = None,
+    ) -> None:
+        """Insert bytes as they are; `sql` reads `INSERT INTO table (columns) FORMAT format`."""
+        match = _INSERT.fullmatch(sql)
+        if match is None:
+            raise ValueError(f"{tag}: expected INSERT INTO table (columns) FORMAT format")
+        given: dict[str, str | int] = {
+            "log_comment": _checked_tag(tag),
+            "max_execution_time": self._write_seconds,
+            **(settings or {}),
+        }
+        insert = Insert(match["target"], match["format"], body, given)
+        with self._handle() as handle, translated(tag=tag, writing=True):
+            self._engine.insert(handle, insert)
+
+    def command(
+        self, sql: str, *, tag: str, settings: Mapping[str, str | int] | None = None
+    ) -> None:
+        """Run a statement that returns nothing."""
+        given: dict[str, str | int] = {
+            "log_comment": _checked_tag(tag),
+            "max_execution_time": self._write_seconds,
+            **(settings or {}),
+        }
+        with self._handle() as handle, translated(tag=tag, writing=True):
+            handle.command(sql, settings=given)
+
+    def close(self, timeout: float = 10.0) -> None:
+        """Wait for the calls in progress, then let go of the engine. Harmless when repeated."""
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            self._changed.wait_for(lambda: self._lent == 0, timeout)
+            idle, self._idle = self._idle, []
+        for handle in idle:
+            handle.close()
+        self._engine.close()
+
+    def _select(
+        self,
+        sql: str,
+        format_: str,
+        tag: str,
+        settings: Mapping[str, str | int] | None,
+        params: Mapping[str, Value],
+    ) -> bytes:
+        clause = settings_clause({"log_comment": _checked_tag(tag), **(settings or {})})
+        given = {name: _param(value) for name, value in params.items()}
+        with self._handle() as handle, translated(tag=tag):
+            return handle.raw_query(f"{sql}\n{clause}", parameters=given, fmt=format_)
+
+    @contextmanager
+    def _handle(self) -> Iterator[Client]:
+        handle = self._borrow()
+        try:
+            yield handle
+        finally:
+            self._give_back(handle)
+
+    def _borrow(self) -> Client:
+        with self._changed:
+            if self._closed:
+                raise StoreUnavailable("the store is closed; this process is stopping")
+            if os.getpid() != self._pid:
+                raise StoreUnavailable("the store was opened before a fork; open it in the child")
+            self._lent += 1
+            if self._idle:
+                return self._idle.pop()
+        try:
+            with translated(tag="store.open"):
+                return self._engine.handle()
+        except BaseException:
+            self._give_back(None)
+            raise
+
+    def _give_back(self, handle: Client | None) -> None:
+        with self._changed:
+            self._lent -= 1
+            keep = handle is not None and not self._closed
+            if keep and handle is not None:
+                self._idle.append(handle)
+            self._changed.notify_all()
+        if handle is not None and not keep:
+            handle.close()
+
+
+def open_store(settings: Settings) -> Store:
+    """Open the store the settings name; the embedded one in `settings.data` by default."""
+    engine: Engine
+    if settings.store.url is None:
+        engine = Embedded(settings.data, settings.store)
+    else:
+        engine = Server(settings.store, settings.store.url)
+    return Store(engine, write_seconds=max(1, int(settings.store.timeout.total_seconds() * 10)))
+
+
+def _checked_tag(tag: str) -> str:
+    if _TAG.fullmatch(tag) is None:
+        raise ValueError(f"a tag names the query in letters, digits and . : / -: {tag!r}")
+    return tag
+
+
+def _param(value: Value) -> Any:
+    match value:
+        case bool():
+            return int(value)
+        case dt.datetime():
+            if value.utcoffset() is None:
+                raise ValueError("a moment needs an aware datetime")
+            return f"{value.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S.%f}"
+        case str() | int() | float() | None:
+            return value
+        case _:
+            return list(value)

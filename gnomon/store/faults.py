@@ -1,0 +1,94 @@
+"""What the driver says went wrong, as errors of the house. Decided by numeric codes, once."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from clickhouse_connect.driver import exceptions as driver
+
+from gnomon.errors import (
+    ConfigError,
+    DiskFull,
+    GnomonError,
+    StoreDamaged,
+    StoreRefused,
+    StoreUnavailable,
+)
+
+UNKNOWN_TABLE = 60
+UNKNOWN_DATABASE = 81
+
+_LATER = frozenset(
+    {
+        159,  # TIMEOUT_EXCEEDED
+        160,  # TOO_SLOW
+        202,  # TOO_MANY_SIMULTANEOUS_QUERIES
+        203,  # NO_FREE_CONNECTION
+        209,  # SOCKET_TIMEOUT
+        210,  # NETWORK_ERROR
+        225,  # NO_ZOOKEEPER
+        236,  # ABORTED
+        241,  # MEMORY_LIMIT_EXCEEDED
+        242,  # TABLE_IS_READ_ONLY
+        252,  # TOO_MANY_PARTS
+        279,  # ALL_CONNECTION_TRIES_FAILED
+        285,  # TOO_FEW_LIVE_REPLICAS
+        319,  # UNKNOWN_STATUS_OF_INSERT
+        394,  # QUERY_WAS_CANCELLED
+        439,  # CANNOT_SCHEDULE_TASK
+        999,  # KEEPER_EXCEPTION
+    }
+)
+_CREDENTIALS = frozenset({192, 193, 194, 516})
+_RIGHTS = frozenset({164, 291, 497})
+_NO_SPACE = 243
+_ENOSPC = re.compile(r"\berrno: (?:28|122)\b|\bENOSPC\b")
+"""Full disk and quota as the operating system numbers them, inside any code of ClickHouse."""
+
+_DAMAGED = frozenset(
+    {
+        40,  # CHECKSUM_DOESNT_MATCH
+        74,  # CANNOT_READ_FROM_FILE_DESCRIPTOR
+        226,  # NO_FILE_IN_DATA_PART
+        227,  # UNEXPECTED_FILE_IN_DATA_PART
+        228,  # BAD_SIZE_OF_FILE_IN_DATA_PART
+        231,  # TOO_MANY_UNEXPECTED_DATA_PARTS
+        246,  # CORRUPTED_DATA
+    }
+)
+_SHORT = frozenset({32, 33})
+"""ATTEMPT_TO_READ_AFTER_EOF, CANNOT_READ_ALL_DATA: in a read the files are damaged; in an insert
+the data handed in are."""
+
+
+@contextmanager
+def translated(*, tag: str, writing: bool = False) -> Iterator[None]:
+    """Turn an error of the driver into one of the house; `tag` names the query."""
+    try:
+        yield
+    except driver.ClickHouseError as error:
+        raise fault(error, tag=tag, writing=writing) from error
+
+
+def fault(error: Exception, *, tag: str, writing: bool = False) -> GnomonError:
+    """Return the error of the house for one of the driver."""
+    code = getattr(error, "code", None)
+    text = _first_line(str(error))
+    return _by_code(code, str(error), writing)(f"{tag}: {text}", code=code, tag=tag)
+
+
+def _by_code(code: int | None, text: str, writing: bool) -> type[GnomonError]:
+    if code == _NO_SPACE or _ENOSPC.search(text):
+        return DiskFull
+    if code is None or code in _LATER:
+        return StoreUnavailable
+    if code in _DAMAGED or (code in _SHORT and not writing):
+        return StoreDamaged
+    if code in _CREDENTIALS or code in _RIGHTS or code in (UNKNOWN_TABLE, UNKNOWN_DATABASE):
+        return ConfigError
+    return StoreRefused
+
+
+def _first_line(text: str) -> str:
+    """Return what ClickHouse says without its stack trace, at most 500 characters."""
+    return text.partition(", Stack trace")[0].partition("\n")[0].strip()[:500] or "no answer"
