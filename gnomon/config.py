@@ -98,7 +98,11 @@ class Settings(BaseSettings):
     """The whole tree. `GNOMON_STORE__URL=http://db:8123` sets `settings.store.url`."""
 
     model_config = SettingsConfigDict(
-        env_prefix="GNOMON_", env_nested_delimiter="__", extra="forbid", frozen=True
+        env_prefix="GNOMON_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
     )
 
     data: Path = Field(

@@ -1,0 +1,56 @@
+import datetime as dt
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.clock import Nanos, Window, closed_windows, from_nanos, rfc3339, to_nanos
+
+DAY = dt.timedelta(days=1)
+START = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
+MOMENTS = st.datetimes(
+    min_value=dt.datetime(1970, 1, 1),
+    max_value=dt.datetime(2200, 1, 1),
+    timezones=st.just(dt.UTC),
+)
+
+
+@given(MOMENTS)
+def test_a_moment_survives_the_trip(moment: dt.datetime) -> None:
+    assert from_nanos(to_nanos(moment)) == moment
+
+
+def test_no_digit_of_a_nanosecond_is_lost() -> None:
+    assert rfc3339(Nanos(1_762_074_720_123_456_789)) == "2025-11-02T09:12:00.123456789Z"
+    assert rfc3339(Nanos(0)) == "1970-01-01T00:00:00.000000000Z"
+
+
+def test_a_moment_without_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="aware"):
+        to_nanos(dt.datetime(2026, 1, 1))
+    with pytest.raises(ValueError, match="aware"):
+        Window(dt.datetime(2026, 1, 1), dt.datetime(2026, 1, 2))
+
+
+def test_a_window_that_holds_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        Window(START, START)
+
+
+def test_only_windows_whose_lateness_is_over_are_closed() -> None:
+    late = dt.timedelta(hours=1)
+    just_before = START + DAY + late - dt.timedelta(microseconds=1)
+    assert list(closed_windows(START, just_before, DAY, late)) == []
+    assert list(closed_windows(START, START + DAY + late, DAY, late)) == [
+        Window(START, START + DAY)
+    ]
+
+
+@given(st.integers(0, 50), st.integers(1, 100))
+def test_closed_windows_follow_each_other_without_gap(count: int, hours: int) -> None:
+    width = dt.timedelta(hours=hours)
+    windows = list(closed_windows(START, START + width * count, width, dt.timedelta(0)))
+    assert len(windows) == count
+    for before, after in pairwise(windows):
+        assert before.end == after.start

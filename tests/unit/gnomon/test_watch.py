@@ -1,0 +1,58 @@
+import pytest
+
+from collector.watched import watched
+from gnomon import watch
+from gnomon.errors import ConfigError
+
+
+def complaint(text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        watched(watch.parse(text))
+    return caught.value.detail
+
+
+def test_an_unknown_field_is_named_with_its_line() -> None:
+    text = "runs:\n  quiet_period: 5s\n  quite: 1\n"
+    assert complaint(text).startswith("gnomon.yaml:3: runs.quite: Extra inputs")
+
+
+def test_every_mistake_is_told_at_once() -> None:
+    text = "prices:\n  - {model: a, input: 1, output: 2}\n  - model: b\n    input: -1\n"
+    lines = complaint(text).splitlines()
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["gnomon.yaml:4", "prices.1.input"],
+        ["gnomon.yaml:3", "prices.1.output"],
+    ]
+
+
+def test_two_equal_keys_are_refused_since_the_last_would_win_in_silence() -> None:
+    assert complaint("runs: {}\nruns: {}\n") == "gnomon.yaml:2: runs: this key stands twice"
+
+
+@pytest.mark.parametrize("key", ["no", "1.10", "on", "5"])
+def test_a_key_that_yaml_reads_as_something_else_must_be_quoted(key: str) -> None:
+    assert "quote it" in complaint(f"business_keys:\n  {key}: {{attributes: a}}\n")
+
+
+def test_text_that_is_no_yaml_names_its_line() -> None:
+    assert complaint("runs:\n  - a\n b: [").startswith("gnomon.yaml:3:")
+
+
+def test_a_section_nobody_reads_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"gnomon.yaml:1: price: unknown section; known.*prices"):
+        watch.parse("price: []").refuse_unknown(frozenset({"prices"}))
+
+
+def test_the_hash_is_that_of_the_text() -> None:
+    one, two = watch.parse("runs: {}\n"), watch.parse("runs: {}\n\n")
+    assert one.digest != two.digest
+    assert one.digest == watch.parse("runs: {}\n").digest
+
+
+def test_durations_are_durations() -> None:
+    read = watched(watch.parse("runs: {quiet_period: 1.5m}"))
+    assert read.runs.quiet_period.total_seconds() == 90
+
+
+def test_a_price_may_not_be_infinite() -> None:
+    assert "finite" in complaint("prices:\n  - {model: a, input: .inf, output: 1}\n")
