@@ -1,0 +1,117 @@
+"""Time cut into widths: what a chart or a strip covers, and where its points stand."""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from collector.views import Deploy, RunBucket
+from gnomon.clock import Nanos, from_nanos
+from gnomon.web.formats import tick
+from gnomon.web.svg import Mark
+
+SECOND = 1_000_000_000
+_WIDTHS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800, 2_592_000)
+_MOST = 61
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """A length of time to look back, and the width of its points."""
+
+    name: str
+    words: str
+    seconds: int
+    width: int
+    """Seconds."""
+
+
+PERIODS: dict[str, Period] = {
+    "1h": Period(name="1h", words="hour", seconds=3600, width=60),
+    "24h": Period(name="24h", words="24 hours", seconds=86_400, width=1800),
+    "7d": Period(name="7d", words="7 days", seconds=7 * 86_400, width=6 * 3600),
+    "30d": Period(name="30d", words="30 days", seconds=30 * 86_400, width=86_400),
+    "90d": Period(name="90d", words="90 days", seconds=90 * 86_400, width=3 * 86_400),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """Half-open [since, until), both multiples of the width since 1970."""
+
+    since: Nanos
+    until: Nanos
+    width: int
+    """Nanoseconds."""
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """Where each point's time begins."""
+        return range(self.since, self.until, self.width)
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """What stands under each point."""
+        width = dt.timedelta(microseconds=self.width // 1000)
+        days = self.until - self.since > 2 * 86_400 * SECOND
+        step = dt.timedelta(days=1) if days else width
+        return [tick(from_nanos(Nanos(start)), step) for start in self.starts]
+
+    def name(self, start: int) -> str:
+        """Return the words for a point's time, as in `9 Oct 14:00–14:30`."""
+        begin = from_nanos(Nanos(start))
+        end = from_nanos(Nanos(start + self.width))
+        day = f"{begin.day} {begin:%b}"
+        if self.width >= 86_400 * SECOND:
+            last = from_nanos(Nanos(start + self.width - SECOND))
+            return day if last.date() == begin.date() else f"{day} – {last.day} {last:%b}"
+        shape = "%H:%M:%S" if self.width < 60 * SECOND else "%H:%M"
+        return f"{day} {begin:{shape}}–{end:{shape}}"
+
+    def fill(self, buckets: Iterable[RunBucket]) -> Sequence[RunBucket | None]:
+        """Return one entry a point; None where no run started."""
+        known = {bucket.start: bucket for bucket in buckets}
+        return [known.get(Nanos(start)) for start in self.starts]
+
+    def marks(self, deploys: Iterable[Deploy], *, slots: bool) -> Sequence[Mark]:
+        """Return deploy marks at their place among the points."""
+        shift = 0.5 if slots else 0.0
+        last = len(self.starts) - (0.5 if slots else 1)
+        return [
+            Mark(
+                max(-0.5 if slots else 0.0, min(last, (one.at - self.since) / self.width - shift)),
+                f"{one.version} starts",
+            )
+            for one in deploys
+            if self.since <= one.at < self.until
+        ]
+
+    def partial(self, now: Nanos) -> bool:
+        """Whether the last point's time is not over."""
+        return now < self.until
+
+
+def timeline(since: Nanos, until: Nanos, width: int | None = None) -> Timeline:
+    """Return the timeline that covers [since, until) with at most 61 points.
+
+    `width`: nanoseconds, when it is given.
+    """
+    if width is None:
+        span = max(1, until - since)
+        seconds = next((w for w in _WIDTHS if span / (w * SECOND) <= _MOST - 1), _WIDTHS[-1])
+        while span / (seconds * SECOND) > _MOST - 1:
+            seconds *= 2
+        width = seconds * SECOND
+    first = since // width * width
+    last = -(-until // width) * width
+    return Timeline(since=Nanos(first), until=Nanos(max(last, first + width)), width=width)
+
+
+def back_from(now: Nanos, period: Period) -> Timeline:
+    """Return the timeline of a period that ends with the point `now` lies in."""
+    width = period.width * SECOND
+    until = now // width * width + width
+    return Timeline(
+        since=Nanos(until - period.seconds * SECOND // width * width),
+        until=Nanos(until),
+        width=width,
+    )
