@@ -1,0 +1,1 @@
+"""Rules that must hold in every run: one file, the same for production, shadow and trials."""

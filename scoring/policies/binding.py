@@ -1,0 +1,88 @@
+"""Whether two calls speak of the same entity."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+
+from gnomon.model import JsonValue
+from scoring.policies.actions import MISSING, Action, at
+from scoring.policies.language import ResultOf
+
+UNRESOLVED = object()
+"""The value could not be found: nobody recorded it, or nobody asked for it."""
+
+
+def argument(action: Action, name: str) -> object:
+    """Return an argument at a dotted path, or UNRESOLVED."""
+    if action.arguments is None:
+        return UNRESOLVED
+    value = at(dict(action.arguments), name)
+    return UNRESOLVED if value is MISSING or value is None else value
+
+
+def same(one: object, other: object) -> bool:
+    """Compare as values: 25 equals 25.0 and "25", "c1" equals "c1", true only itself."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other
+    left, right = number(one), number(other)
+    if left is not None and right is not None:
+        return left == right
+    return one == other
+
+
+def number(value: object) -> Decimal | None:
+    """Return a number given as JSON number or as text, exactly; None when it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = Decimal(str(value).strip())
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None
+
+
+def wanted(
+    bind: Mapping[str, str | ResultOf], judged: Action, actions: Sequence[Action]
+) -> dict[str, object]:
+    """Return the value each bound argument must have, UNRESOLVED where it can not be known."""
+    return {
+        name: argument(judged, source)
+        if isinstance(source, str)
+        else _answered(source, judged, actions)
+        for name, source in bind.items()
+    }
+
+
+def _answered(source: ResultOf, judged: Action, actions: Sequence[Action]) -> object:
+    """Return what the last successful call of another tool answered before the judged one."""
+    found: JsonValue = UNRESOLVED
+    for action in actions:
+        if action.tool != source.result_of or action.ended > judged.started:
+            continue
+        if not action.succeeded or not _matches(action, judged, source.match):
+            continue
+        value = at(action.result, source.path)
+        if value is not MISSING and value is not None:
+            found = value
+    return found
+
+
+def _matches(action: Action, judged: Action, match: Mapping[str, str]) -> bool:
+    pairs = [(argument(action, theirs), argument(judged, ours)) for theirs, ours in match.items()]
+    return all(
+        one is not UNRESOLVED and other is not UNRESOLVED and same(one, other)
+        for one, other in pairs
+    )
+
+
+def bound(action: Action, values: Mapping[str, object]) -> bool | None:
+    """Return whether a call is about these values; None when that can not be known."""
+    known: bool | None = True
+    for name, value in values.items():
+        own = argument(action, name)
+        if own is UNRESOLVED or value is UNRESOLVED:
+            known = None
+        elif not same(own, value):
+            return False
+    return known

@@ -1,0 +1,151 @@
+"""From a policy and what a run did to breaches with their evidence. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from gnomon.model import Run, Step
+from scoring.policies import relations
+from scoring.policies.actions import Action, actions_of
+from scoring.policies.language import Policy
+from scoring.policies.verdict import Checked, Finding, NotEvaluable, Violation
+
+
+def applies(policy: Policy, run: Run) -> bool:
+    """Return whether the policy speaks of this run."""
+    scope = policy.scope
+    return (
+        (not scope.agents or run.agent_name in scope.agents)
+        and (not scope.versions or run.agent_version in scope.versions)
+        and (not scope.environments or run.environment in scope.environments)
+    )
+
+
+def check_run(policy: Policy, run: Run, steps: Sequence[Step]) -> Checked:
+    """Judge a production run: what was not recorded is not evaluable."""
+    actions = actions_of(steps, policy.results)
+    findings = [*_trajectory(policy, actions), *_budgets(policy, run)]
+    return _checked(policy, findings, applied=_applied(policy, actions))
+
+
+def check_trial(policy: Policy, actions: Sequence[Action]) -> Checked:
+    """Judge a trial by its harness's own record: a relation that can not be shown is unmet."""
+    ordered = sorted(actions, key=lambda action: (action.started, action.step))
+    findings = [_unmet(finding) for finding in _trajectory(policy, ordered)]
+    return _checked(policy, findings, applied=_applied(policy, ordered))
+
+
+def _unmet(finding: Finding) -> Finding:
+    match finding:
+        case NotEvaluable(rule=rule, reason=reason, steps=steps):
+            return Violation(rule=rule, message=f"not shown: {reason}", steps=steps)
+        case Violation():
+            return finding
+
+
+def _checked(policy: Policy, findings: Iterable[Finding], *, applied: int) -> Checked:
+    violations: list[Violation] = []
+    unknown: list[NotEvaluable] = []
+    for finding in findings:
+        match finding:
+            case Violation():
+                violations.append(finding)
+            case NotEvaluable():
+                unknown.append(finding)
+    return Checked(
+        policy=policy.policy,
+        version=policy.version,
+        violations=violations,
+        not_evaluable=unknown,
+        applied=applied,
+    )
+
+
+def _trajectory(policy: Policy, actions: Sequence[Action]) -> Iterator[Finding]:
+    for target, requirements in policy.required_before.items():
+        for place, requirement in enumerate(requirements):
+            rule = f"required_before.{target}.{place}"
+            yield from relations.required_before(rule, target, requirement, actions)
+    for target, conditionals in policy.conditionally_required_before.items():
+        for place, conditional in enumerate(conditionals):
+            rule = f"conditionally_required_before.{target}.{place}"
+            yield from relations.conditionally_required(
+                rule, target, conditional, conditional.when, actions
+            )
+    for target, asked in policy.after_ambiguous_write.items():
+        rule = f"after_ambiguous_write.{target}"
+        yield from relations.after_ambiguous(rule, target, asked, actions)
+    for place, prohibition in enumerate(policy.prohibited):
+        yield from relations.prohibited(f"prohibited.{place}", prohibition, actions)
+    yield from _arguments(policy, actions)
+
+
+def _arguments(policy: Policy, actions: Sequence[Action]) -> Iterator[Finding]:
+    if not policy.arguments:
+        return
+    from jsonschema import Draft202012Validator
+
+    for tool, schema in policy.arguments.items():
+        rule = f"arguments.{tool}"
+        validator = Draft202012Validator(schema)
+        for action in actions:
+            if action.tool != tool:
+                continue
+            if action.arguments is None:
+                reason = f"arguments of {tool} were not recorded"
+                yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
+                continue
+            wrong = sorted(
+                {
+                    f"{'.'.join(str(part) for part in error.absolute_path) or 'arguments'}"
+                    f" breaks {error.validator}"
+                    for error in validator.iter_errors(dict(action.arguments))
+                }
+            )
+            if wrong:
+                message = f"arguments of {tool}: {'; '.join(wrong)}"
+                yield Violation(rule=rule, message=message, steps=[action.step])
+
+
+def _budgets(policy: Policy, run: Run) -> Iterator[Finding]:
+    limits = policy.budgets
+    spent: tuple[tuple[str, float | None, float | None], ...] = (
+        ("steps", limits.steps, run.steps),
+        ("model_calls", limits.model_calls, run.llm_calls),
+        ("tool_calls", limits.tool_calls, run.tool_calls),
+        ("tokens", limits.tokens, _tokens(run)),
+        ("usd", limits.usd, _usd(run, limits.usd)),
+        ("seconds", limits.seconds, run.duration_ns / 1e9),
+    )
+    for name, limit, value in spent:
+        rule = f"budgets.{name}"
+        if limit is None:
+            continue
+        if value is None:
+            yield NotEvaluable(rule=rule, reason=f"{name} of this run are not known", steps=[])
+        elif value > limit:
+            root = [run.root_span_id] if run.root_span_id else []
+            message = f"{value:g} {name}, at most {limit:g} allowed"
+            yield Violation(rule=rule, message=message, steps=root)
+
+
+def _tokens(run: Run) -> int | None:
+    known = [part for part in (run.input_tokens, run.output_tokens) if part is not None]
+    return sum(known) if known else None
+
+
+def _usd(run: Run, limit: float | None) -> float | None:
+    """Return the cost; with unpriced calls it is known only to be at least what is known."""
+    enough = limit is not None and run.cost_usd is not None and run.cost_usd > limit
+    return run.cost_usd if enough or not run.unpriced_calls else None
+
+
+def _applied(policy: Policy, actions: Sequence[Action]) -> int:
+    """Count the rules that found something to judge."""
+    called = {action.tool for action in actions}
+    targets = [
+        *(tool for tool, rules in policy.required_before.items() for _ in rules),
+        *(tool for tool, rules in policy.conditionally_required_before.items() for _ in rules),
+        *policy.after_ambiguous_write,
+        *(rule.tool for rule in policy.prohibited),
+        *policy.arguments,
+    ]
+    return sum(tool in called for tool in targets) + len(policy.budgets.model_fields_set)

@@ -1,0 +1,218 @@
+"""The policy language: what a policy file may say. Reading it refuses what can never apply."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from gnomon import watch
+from gnomon.errors import ConfigError
+from gnomon.model import JsonValue
+from gnomon.watch import Watch
+
+
+def _listed(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Number = Annotated[Decimal, Field(allow_inf_nan=False)]
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ResultOf(_Said):
+    """A value found in what another tool answered, about the same entity."""
+
+    result_of: str = Field(description="The tool whose last successful answer is read.")
+    match: dict[str, str] = Field(description="Its argument: the argument of the judged call.")
+    path: str = Field(description="Where in the answer, `order.customer`.")
+
+
+Bind = Annotated[
+    dict[str, str | ResultOf],
+    Field(description="Argument of the required call: argument of the judged call, or ResultOf."),
+]
+
+
+class When(_Said):
+    """A condition on one argument of the judged call."""
+
+    arg: str
+    above: Number | None = None
+    at_least: Number | None = None
+    below: Number | None = None
+    at_most: Number | None = None
+    equals: JsonValue = None
+    one_of: tuple[JsonValue, ...] | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "When":
+        said = self.model_fields_set - {"arg"}
+        if len(said) != 1:
+            raise ValueError("say exactly one of above, at_least, below, at_most, equals, one_of")
+        return self
+
+
+class Requirement(_Said):
+    """A call that must have finished successfully before the judged one started."""
+
+    tool: str
+    bind: Bind = {}
+
+
+class ConditionalRequirement(Requirement):
+    """A requirement that holds only for some calls."""
+
+    when: When
+
+
+class AfterAmbiguous(_Said):
+    """What must come first after a write whose result nobody knows (a timeout)."""
+
+    related: Names = Field(description="The calls that count as a reaction.")
+    next_must_be: str
+    must_follow: bool = Field(default=False, description="No reaction at all is a breach, too.")
+    bind: Bind = {}
+
+    @model_validator(mode="after")
+    def _reachable(self) -> "AfterAmbiguous":
+        if self.next_must_be not in self.related:
+            raise ValueError(f"next_must_be {self.next_must_be} must stand in related as well")
+        return self
+
+
+class Prohibited(_Said):
+    """A relation that must not occur, or a number of effects that must not be passed."""
+
+    tool: str
+    before: str | None = Field(default=None, description="Not before this tool succeeded.")
+    after: str | None = Field(default=None, description="Not once this tool succeeded.")
+    max_committed: Annotated[int, Field(ge=0)] | None = None
+    per: Names = Field(default=(), description="Arguments that name the entity; none: per run.")
+    bind: Bind = {}
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> "Prohibited":
+        said = [
+            name for name in ("before", "after", "max_committed") if name in self.model_fields_set
+        ]
+        if len(said) > 1:
+            raise ValueError(f"{' and '.join(said)} are two rules: write two entries")
+        if self.per and self.max_committed is None:
+            raise ValueError("per needs max_committed")
+        return self
+
+
+class Reading(_Said):
+    """How the answer of a tool is read, where the built-in reading does not fit."""
+
+    path: str
+    succeeded: Names = Field(default=(), description="Values at `path` that mean success.")
+    failed: Names = Field(default=(), description="Values at `path` that mean it did not happen.")
+    pending: Names = Field(default=(), description="Values at `path` that mean not decided yet.")
+    deduplicated: Names = Field(default=(), description="Values that mean it was done before.")
+
+
+class Budgets(_Said):
+    """Limits for one run; a limit that can not be measured is not evaluable, never kept."""
+
+    steps: Annotated[int, Field(gt=0)] | None = None
+    model_calls: Annotated[int, Field(gt=0)] | None = None
+    tool_calls: Annotated[int, Field(gt=0)] | None = None
+    tokens: Annotated[int, Field(gt=0)] | None = None
+    usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+
+
+class Scope(_Said):
+    """Which runs the policy speaks of; what is left out asks nothing."""
+
+    agents: Names = ()
+    versions: Names = ()
+    environments: Names = ()
+
+
+class Policy(_Said):
+    """One policy file."""
+
+    policy: str = Field(default="", description="Its name; else that of the file.")
+    version: str = Field(default="1", description="Raised by every change of meaning.")
+    severity: Literal["hard", "soft"] = "hard"
+    scope: Scope = Scope()
+    required_before: dict[str, tuple[Requirement, ...]] = {}
+    conditionally_required_before: dict[str, tuple[ConditionalRequirement, ...]] = {}
+    after_ambiguous_write: dict[str, AfterAmbiguous] = {}
+    prohibited: tuple[Prohibited, ...] = ()
+    arguments: dict[str, dict[str, JsonValue]] = Field(
+        default={}, description="Tool: JSON Schema of its arguments."
+    )
+    results: dict[str, Reading] = {}
+    budgets: Budgets = Budgets()
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """Every tool the policy names."""
+        names = {*self.required_before, *self.conditionally_required_before, *self.arguments}
+        names |= {*self.after_ambiguous_write, *self.results}
+        for required in (
+            *self.required_before.values(),
+            *self.conditionally_required_before.values(),
+        ):
+            for one in required:
+                names |= {one.tool, *_asked(one.bind)}
+        for after in self.after_ambiguous_write.values():
+            names |= {*after.related, *_asked(after.bind)}
+        for rule in self.prohibited:
+            names |= {rule.tool, rule.before or "", rule.after or "", *_asked(rule.bind)}
+        return frozenset(name for name in names if name)
+
+    @model_validator(mode="after")
+    def _rules(self) -> "Policy":
+        if not (
+            self.required_before
+            or self.conditionally_required_before
+            or self.after_ambiguous_write
+            or self.prohibited
+            or self.arguments
+            or self.budgets.model_fields_set
+        ):
+            raise ValueError(
+                "a policy without a rule holds for everything; write one rule at least"
+            )
+        return self
+
+
+def _asked(bind: Mapping[str, str | ResultOf]) -> set[str]:
+    return {source.result_of for source in bind.values() if isinstance(source, ResultOf)}
+
+
+def read(path: Path) -> Policy:
+    """Read a policy file; raises ConfigError that names line and mend."""
+    return policy_of(watch.read(path), default_name=path.stem)
+
+
+def policy_of(source: Watch, *, default_name: str) -> Policy:
+    """Return the policy a parsed file holds; raises ConfigError that names line and mend."""
+    policy = source.validate(source.data, Policy)
+    for tool, schema in policy.arguments.items():
+        wrong = _wrong_schema(schema)
+        if wrong is not None:
+            raise ConfigError(source.complaint(("arguments", tool, *wrong[0]), wrong[1]))
+    return policy if policy.policy else policy.model_copy(update={"policy": default_name})
+
+
+def _wrong_schema(schema: Mapping[str, JsonValue]) -> tuple[tuple[int | str, ...], str] | None:
+    """Return where and why a JSON Schema is none, or None."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        return tuple(error.absolute_path), f"no JSON Schema: {error.message}"
+    return None

@@ -1,0 +1,198 @@
+"""The rules about order: what must come before, what must follow, what must never be."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from scoring.policies.actions import Action, Ending
+from scoring.policies.binding import UNRESOLVED, argument, bound, number, same, wanted
+from scoring.policies.language import AfterAmbiguous, Prohibited, Requirement, When
+from scoring.policies.verdict import Finding, NotEvaluable, Violation
+
+
+def required_before(
+    rule: str, target: str, requirement: Requirement, actions: Sequence[Action]
+) -> Iterator[Finding]:
+    """Yield a finding for each call of the target that the required call did not precede."""
+    for judged in _calls(actions, target):
+        yield from _preceded(rule, judged, requirement, actions)
+
+
+def _preceded(
+    rule: str, judged: Action, requirement: Requirement, actions: Sequence[Action]
+) -> Iterator[Finding]:
+    values = wanted(requirement.bind, judged, actions)
+    doubtful: list[str] = []
+    seen: list[Action] = []
+    for action in _calls(actions, requirement.tool):
+        if action is judged:
+            continue
+        about = bound(action, values)
+        if about is False:
+            continue
+        seen.append(action)
+        in_time = action.ended <= judged.started
+        if in_time and action.succeeded and about:
+            return
+        if in_time and (action.ending is Ending.UNRECORDED or (action.succeeded and about is None)):
+            doubtful.append(action.step)
+    if doubtful:
+        reason = f"arguments or result of {requirement.tool} were not recorded"
+        yield NotEvaluable(rule=rule, reason=reason, steps=[judged.step, *doubtful])
+        return
+    why = _why_not(seen, judged)
+    yield Violation(
+        rule=rule,
+        message=f"{judged.tool} without {requirement.tool} before it{why}",
+        steps=[judged.step, *(action.step for action in seen)],
+    )
+
+
+def _why_not(seen: Sequence[Action], judged: Action) -> str:
+    """Say what the nearest candidate lacked."""
+    if not seen:
+        return ""
+    last = seen[-1]
+    if last.started >= judged.started:
+        return " (it came after)"
+    if last.ended > judged.started:
+        return " (it had not finished)"
+    return f" (it ended as {last.ending})"
+
+
+def conditionally_required(
+    rule: str, target: str, requirement: Requirement, when: When, actions: Sequence[Action]
+) -> Iterator[Finding]:
+    """Yield findings for the calls of the target that the condition holds for."""
+    for judged in _calls(actions, target):
+        holds = condition(when, argument(judged, when.arg))
+        if holds is None:
+            reason = f"argument {when.arg} of {target} was not recorded or is no number"
+            yield NotEvaluable(rule=rule, reason=reason, steps=[judged.step])
+        elif holds:
+            yield from _preceded(rule, judged, requirement, actions)
+
+
+def condition(when: When, value: object) -> bool | None:
+    """Return whether a condition holds for a value; None when that can not be known."""
+    if value is UNRESOLVED:
+        return None
+    if "equals" in when.model_fields_set:
+        return same(value, when.equals)
+    if when.one_of is not None:
+        return any(same(value, item) for item in when.one_of)
+    found = number(value)
+    return None if found is None else _compared(when, found)
+
+
+def _compared(when: When, value: Decimal) -> bool:
+    if when.above is not None:
+        return value > when.above
+    if when.at_least is not None:
+        return value >= when.at_least
+    if when.below is not None:
+        return value < when.below
+    return when.at_most is not None and value <= when.at_most
+
+
+def after_ambiguous(
+    rule: str, target: str, asked: AfterAmbiguous, actions: Sequence[Action]
+) -> Iterator[Finding]:
+    """Yield a finding for each write of unknown result that was not followed as it must be."""
+    for judged in _calls(actions, target):
+        if judged.ending is not Ending.AMBIGUOUS:
+            continue
+        values = wanted(asked.bind, judged, actions)
+        follower = next(
+            (
+                action
+                for action in actions
+                if action.tool in asked.related
+                and action is not judged
+                and action.started >= judged.ended
+                and bound(action, values) is not False
+            ),
+            None,
+        )
+        if follower is None:
+            if asked.must_follow:
+                message = f"{target} ended ambiguously and {asked.next_must_be} never followed"
+                yield Violation(rule=rule, message=message, steps=[judged.step])
+        elif follower.tool != asked.next_must_be:
+            message = f"{follower.tool} came after an ambiguous {target}, not {asked.next_must_be}"
+            yield Violation(rule=rule, message=message, steps=[judged.step, follower.step])
+
+
+def prohibited(rule: str, asked: Prohibited, actions: Sequence[Action]) -> Iterator[Finding]:
+    """Yield a finding for each prohibited relation or number of effects."""
+    if asked.max_committed is not None:
+        yield from _too_many(rule, asked, asked.max_committed, actions)
+    elif asked.before is not None:
+        yield from _too_early(rule, asked, asked.before, actions)
+    elif asked.after is not None:
+        yield from _too_late(rule, asked, asked.after, actions)
+    else:
+        for judged in _calls(actions, asked.tool):
+            yield Violation(rule=rule, message=f"{asked.tool} is prohibited", steps=[judged.step])
+
+
+def _too_early(
+    rule: str, asked: Prohibited, other: str, actions: Sequence[Action]
+) -> Iterator[Finding]:
+    """A call that came first, where the other one came only afterwards."""
+    for judged in _calls(actions, asked.tool):
+        values = wanted(asked.bind, judged, actions)
+        others = [one for one in _calls(actions, other) if bound(one, values) is not False]
+        done = any(one.ended <= judged.started and one.succeeded for one in others)
+        later = [one.step for one in others if one.ended > judged.started]
+        if later and not done:
+            message = f"{asked.tool} came before {other}"
+            yield Violation(rule=rule, message=message, steps=[judged.step, *later])
+
+
+def _too_late(
+    rule: str, asked: Prohibited, other: str, actions: Sequence[Action]
+) -> Iterator[Finding]:
+    for judged in _calls(actions, asked.tool):
+        values = wanted(asked.bind, judged, actions)
+        earlier = [
+            one.step
+            for one in _calls(actions, other)
+            if one is not judged
+            and one.succeeded
+            and one.ended <= judged.started
+            and bound(one, values) is not False
+        ]
+        if earlier:
+            message = f"{asked.tool} came after {other}"
+            yield Violation(rule=rule, message=message, steps=[judged.step, *earlier])
+
+
+def _too_many(
+    rule: str, asked: Prohibited, most: int, actions: Sequence[Action]
+) -> Iterator[Finding]:
+    """Count effects that took place or may have; one recognised as a repeat is none."""
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for action in _calls(actions, asked.tool):
+        if not action.may_have_committed:
+            continue
+        entity = tuple(_entity(argument(action, name)) for name in asked.per)
+        if None in entity:
+            reason = f"{', '.join(asked.per)} of {asked.tool} was not recorded"
+            yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
+            continue
+        groups.setdefault(entity, []).append(action.step)
+    for steps in groups.values():
+        if len(steps) > most:
+            message = f"{len(steps)} effects of {asked.tool}, at most {most} allowed"
+            yield Violation(rule=rule, message=message, steps=steps)
+
+
+def _entity(value: object) -> str | None:
+    if value is UNRESOLVED:
+        return None
+    found = number(value)
+    return str(value) if found is None else str(found.normalize())
+
+
+def _calls(actions: Sequence[Action], tool: str) -> list[Action]:
+    return [action for action in actions if action.tool == tool]

@@ -1,0 +1,233 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon import watch
+from gnomon.clock import Nanos
+from gnomon.model import Kind, Run, RunId, SpanId, Step, TraceId
+from scoring.policies.actions import Ending, actions_of, ending_of
+from scoring.policies.check import applies, check_run
+from scoring.policies.language import Policy, policy_of
+
+SECOND = 1_000_000_000
+
+
+def policy(text: str) -> Policy:
+    return policy_of(watch.parse(text), default_name="p")
+
+
+def step(
+    number: int,
+    tool: str,
+    arguments: object = None,
+    result: object = None,
+    *,
+    status: str = "ok",
+    error_type: str | None = None,
+) -> Step:
+    return Step(
+        run_id=RunId("r"),
+        trace_id=TraceId("t"),
+        span_id=SpanId(f"s{number}"),
+        started_at=Nanos(number * SECOND),
+        ended_at=Nanos(number * SECOND + SECOND // 2),
+        duration_ns=SECOND // 2,
+        kind=Kind.TOOL,
+        counted=True,
+        tool_name=tool,
+        status=status,
+        error_type=error_type,
+        tool_arguments=None if arguments is None else json.dumps(arguments),
+        tool_result=None if result is None else json.dumps(result),
+    )
+
+
+def run(**changes: object) -> Run:
+    given = {
+        "run_id": RunId("r"),
+        "trace_ids": ["t"],
+        "root_span_id": "root",
+        "agent_name": "desk",
+        "started_at": Nanos(0),
+        "ended_at": Nanos(90 * SECOND),
+        "duration_ns": 90 * SECOND,
+        "active_ns": 90 * SECOND,
+        "last_received_at": Nanos(0),
+        **changes,
+    }
+    return Run(**given)  # type: ignore[arg-type]
+
+
+BEFORE = "required_before: {refund: [{tool: check, bind: {order: order}}]}"
+
+
+def test_a_duplicate_report_of_a_call_is_not_judged_twice() -> None:
+    twin = step(1, "refund", {"order": "1"}, {"ok": True})
+    uncounted = Step(**{**{f: getattr(twin, f) for f in twin.__slots__}, "counted": False})
+    assert len(actions_of([twin, uncounted], {})) == 1
+
+
+@pytest.mark.parametrize(
+    ("result", "ending"),
+    [
+        ({"ok": True}, Ending.SUCCEEDED),
+        ({"ok": False}, Ending.FAILED),
+        ({"error": "no such order"}, Ending.FAILED),
+        ({"error": "timeout"}, Ending.AMBIGUOUS),
+        ({"status": "pending"}, Ending.PENDING),
+        ({"status": "deduplicated"}, Ending.DEDUPLICATED),
+        ({"error": None, "refunds": []}, Ending.SUCCEEDED),
+        ("done", Ending.SUCCEEDED),
+        ([], Ending.SUCCEEDED),
+    ],
+)
+def test_an_answer_is_read_for_what_it_says_of_itself(result: object, ending: Ending) -> None:
+    assert ending_of(step(1, "x", {}, result), result, None) is ending
+
+
+def test_a_timeout_is_ambiguous_and_another_error_is_not() -> None:
+    late = step(1, "x", {}, status="error", error_type="ReadTimeout")
+    wrong = step(1, "x", {}, status="error", error_type="ValueError")
+    assert ending_of(late, None, None) is Ending.AMBIGUOUS
+    assert ending_of(wrong, None, None) is Ending.FAILED
+
+
+def test_the_policy_may_say_how_an_answer_is_read() -> None:
+    text = BEFORE + "\nresults: {check: {path: outcome.code, succeeded: [green], pending: [amber]}}"
+    red = [
+        step(1, "check", {"order": "1"}, {"outcome": {"code": "red"}}),
+        step(2, "refund", {"order": "1"}),
+    ]
+    green = [
+        step(1, "check", {"order": "1"}, {"outcome": {"code": "green"}}),
+        step(2, "refund", {"order": "1"}),
+    ]
+    assert check_run(policy(text), run(), red).outcome == "broken"
+    assert check_run(policy(text), run(), green).outcome == "kept"
+
+
+def test_what_was_not_recorded_is_not_evaluable_in_production() -> None:
+    steps = [step(1, "check"), step(2, "refund")]
+    checked = check_run(policy(BEFORE), run(), steps)
+    assert checked.outcome == "not_evaluable"
+    assert checked.not_evaluable[0].steps == ["s2", "s1"]
+
+
+def test_numbers_are_compared_as_numbers() -> None:
+    steps = [step(1, "check", {"order": 25.0}, {"ok": True}), step(2, "refund", {"order": "25"})]
+    assert check_run(policy(BEFORE), run(), steps).outcome == "kept"
+
+
+def test_true_is_not_one() -> None:
+    steps = [step(1, "check", {"order": True}, {"ok": True}), step(2, "refund", {"order": 1})]
+    assert check_run(policy(BEFORE), run(), steps).outcome == "broken"
+
+
+@pytest.mark.parametrize(
+    ("said", "amount", "broken"),
+    [
+        ("above: 100", 100, False),
+        ("above: 100", "100.01", True),
+        ("at_least: 100", 100, True),
+        ("below: 5", 4.99, True),
+        ("at_most: 5", 5, True),
+        ("equals: 7", 7.0, True),
+        ("one_of: [1, 2]", 3, False),
+    ],
+)
+def test_a_threshold_is_exact(said: str, amount: object, broken: bool) -> None:
+    text = f"conditionally_required_before: {{refund: [{{tool: check, when: {{arg: amount, {said}}}}}]}}"
+    checked = check_run(policy(text), run(), [step(1, "refund", {"amount": amount})])
+    assert (checked.outcome == "broken") is broken
+
+
+def test_effects_are_counted_per_entity() -> None:
+    text = "prohibited: [{tool: refund, max_committed: 1, per: order}]"
+    one_each = [step(1, "refund", {"order": "1"}, {}), step(2, "refund", {"order": "2"}, {})]
+    twice = [step(1, "refund", {"order": "1"}, {}), step(2, "refund", {"order": "1"}, {})]
+    failed = [
+        step(1, "refund", {"order": "1"}, status="error", error_type="Refused"),
+        step(2, "refund", {"order": "1"}, {}),
+    ]
+    assert check_run(policy(text), run(), one_each).outcome == "kept"
+    assert check_run(policy(text), run(), twice).violations[0].steps == ["s1", "s2"]
+    assert check_run(policy(text), run(), failed).outcome == "kept"
+
+
+def test_arguments_are_checked_against_their_schema() -> None:
+    text = """
+arguments:
+  refund:
+    type: object
+    required: [order]
+    properties: {amount: {type: integer, minimum: 1, maximum: 500}}
+"""
+    checked = check_run(policy(text), run(), [step(1, "refund", {"amount": 501})])
+    assert checked.violations[0].message == (
+        "arguments of refund: amount breaks maximum; arguments breaks required"
+    )
+
+
+def test_a_budget_that_can_not_be_measured_is_not_kept() -> None:
+    text = "budgets: {usd: 1, tokens: 10, seconds: 100, steps: 5}"
+    checked = check_run(policy(text), run(), [])
+    assert checked.outcome == "not_evaluable"
+    assert [item.rule for item in checked.not_evaluable] == ["budgets.tokens", "budgets.usd"]
+
+
+def test_a_known_part_over_the_budget_is_over_the_budget() -> None:
+    text = "budgets: {usd: 1}"
+    over = run(cost_usd=2.0, unpriced_calls=3)
+    under = run(cost_usd=0.5, unpriced_calls=3)
+    assert check_run(policy(text), over, []).outcome == "broken"
+    assert check_run(policy(text), under, []).outcome == "not_evaluable"
+    assert check_run(policy(text), run(cost_usd=1.0), []).outcome == "kept"
+
+
+def test_scope_decides_which_runs_are_meant() -> None:
+    scoped = policy("scope: {agents: desk, versions: ['2']}\n" + BEFORE)
+    assert not applies(scoped, run(agent_version="1"))
+    assert applies(scoped, run(agent_version="2"))
+    assert not applies(scoped, run(agent_version="2", agent_name="other"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("version: '2'", "p:1: : Value error, a policy without a rule"),
+        (BEFORE + "\nprohibted: []", "p:2: prohibted: Extra inputs"),
+        (
+            "prohibited:\n  - {tool: a, before: b, after: c}",
+            "p:2: prohibited.0: Value error, before and after",
+        ),
+        ("arguments:\n  refund:\n    type: nothing", "p:3: arguments.refund.type: no JSON Schema"),
+        (
+            "conditionally_required_before:\n  a:\n    - {tool: b, when: {arg: x}}",
+            "p:3: conditionally_required_before.a.0.when: Value error, say exactly one of",
+        ),
+        ("version: 1.10\n" + BEFORE, "p:1: version: Input should be a valid string"),
+    ],
+)
+def test_a_mistake_names_its_line_and_the_mend(text: str, said: str) -> None:
+    with pytest.raises(Exception, match="p:") as caught:
+        policy_of(watch.parse(text, name="p"), default_name="p")
+    assert said in str(caught.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["check", "refund", "other"]), JSON, JSON), max_size=6))
+def test_no_arguments_or_answers_can_break_the_check(
+    calls: list[tuple[str, object, object]],
+) -> None:
+    text = BEFORE + "\nprohibited: [{tool: refund, max_committed: 1, per: order}]"
+    steps = [step(number, *call) for number, call in enumerate(calls)]
+    checked = check_run(policy(text), run(), steps)
+    assert checked == check_run(policy(text), run(), steps[::-1])
