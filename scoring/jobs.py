@@ -1,0 +1,152 @@
+"""Jobs: functions of one closed window each. The scheduler only ticks; a ledger remembers."""
+
+import datetime as dt
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from gnomon.clock import Clock, Window, closed_windows
+from gnomon.errors import GnomonError, NotFound
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is done for every window, once."""
+
+    name: str
+    width: dt.timedelta
+    run: Callable[[Window, str], int]
+    """Takes a window and a token made of what is written; returns the rows it wrote."""
+    watermark: Callable[[], dt.datetime | None]
+    """Up to when its source is complete; a window is closed when it ends by then."""
+    beginning: Callable[[], dt.datetime | None]
+    """When the first thing to work on happened; None while there is nothing."""
+    purpose: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """One finished window."""
+
+    job: str
+    window: Window
+    rows: int
+    finished_at: dt.datetime
+
+
+class Ledger(Protocol):
+    """Which windows of which job are finished."""
+
+    def last_end(self, job: str) -> dt.datetime | None:
+        """Return the end of the last window without a gap before it, or None."""
+
+    def finish(self, done: Done) -> None:
+        """Note a window; doing it twice is harmless."""
+
+    def last(self, job: str) -> Done | None:
+        """Return the window that finished last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobState:
+    """How a job stands, as the status page and `gnomon jobs list` show it."""
+
+    name: str
+    purpose: str
+    width: dt.timedelta
+    last: Done | None
+    due: int
+    """Closed windows that wait."""
+    failing: str | None
+    """Why the oldest of them did not finish, when it was tried."""
+    lag: dt.timedelta | None
+    """From the end of the last finished window to now; None before the first."""
+
+
+@dataclass(slots=True)
+class Jobs:
+    """The jobs of this process. Ticks may be missed, doubled or concurrent: nothing changes."""
+
+    jobs: Sequence[Job]
+    ledger: Ledger
+    clock: Clock
+    _locks: Mapping[str, threading.Lock] = field(init=False)
+    _failures: dict[str, str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._locks = {job.name: threading.Lock() for job in self.jobs}
+
+    def tick(self, job: Job, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Run every closed window that is not done, oldest first; return how many were.
+
+        A window that fails stays open, is named by `state`, and is tried again at the next tick.
+        """
+        lock = self._locks[job.name]
+        if not lock.acquire(blocking=False):
+            return 0
+        try:
+            return self._catch_up(job, stop)
+        finally:
+            lock.release()
+
+    def _catch_up(self, job: Job, stop: Callable[[], bool]) -> int:
+        done = 0
+        for window in self._open(job):
+            if stop():
+                break
+            try:
+                rows = job.run(window, f"{job.name}:{window}")
+            except GnomonError as error:
+                if self._failures.get(job.name) != error.detail:
+                    log.warning("window_failed", job=job.name, window=str(window), code=error.code)
+                self._failures[job.name] = f"{window}: {error.detail}"
+                break
+            self._failures.pop(job.name, None)
+            self.ledger.finish(
+                Done(job=job.name, window=window, rows=rows, finished_at=self.clock())
+            )
+            if rows:
+                log.info("window_finished", job=job.name, window=str(window), rows=rows)
+            done += 1
+        return done
+
+    def _open(self, job: Job) -> Sequence[Window]:
+        complete = job.watermark()
+        start = self.ledger.last_end(job.name)
+        if start is None:
+            first = job.beginning()
+            start = None if first is None else floor(first, job.width)
+        if complete is None or start is None:
+            return ()
+        return list(closed_windows(start, complete, job.width, dt.timedelta(0)))
+
+    def named(self, name: str) -> Job:
+        """Return a job; raises NotFound that names those there are."""
+        for job in self.jobs:
+            if job.name == name:
+                return job
+        raise NotFound(f"no job {name}; there are {', '.join(job.name for job in self.jobs)}")
+
+    def state(self, job: Job) -> JobState:
+        """Return how a job stands."""
+        last = self.ledger.last(job.name)
+        return JobState(
+            name=job.name,
+            purpose=job.purpose,
+            width=job.width,
+            last=last,
+            due=len(self._open(job)),
+            failing=self._failures.get(job.name),
+            lag=None if last is None else self.clock() - last.window.end,
+        )
+
+
+def floor(moment: dt.datetime, width: dt.timedelta) -> dt.datetime:
+    """Return the start of the window of this width (counted from 1970) that holds a moment."""
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    return epoch + (moment - epoch) // width * width

@@ -1,0 +1,145 @@
+import datetime as dt
+import threading
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.clock import Window
+from gnomon.errors import NotFound, StoreUnavailable
+from scoring.jobs import Done, Job, Jobs, floor
+
+START = dt.datetime(2026, 11, 1, 8, tzinfo=dt.UTC)
+HOUR = dt.timedelta(hours=1)
+
+
+class Memory:
+    def __init__(self) -> None:
+        self.done: dict[str, list[Done]] = {}
+
+    def last_end(self, job: str) -> dt.datetime | None:
+        found = self.done.get(job)
+        return max(one.window.end for one in found) if found else None
+
+    def finish(self, done: Done) -> None:
+        self.done.setdefault(done.job, []).append(done)
+
+    def last(self, job: str) -> Done | None:
+        found = self.done.get(job)
+        return found[-1] if found else None
+
+
+class World:
+    """A source that is complete up to a moment, and what was written per window."""
+
+    def __init__(self) -> None:
+        self.now = START
+        self.written: dict[str, int] = {}
+        self.calls = 0
+        self.broken = False
+        self.ledger = Memory()
+        self.job = Job(
+            name="count",
+            width=HOUR,
+            run=self.run,
+            watermark=lambda: self.now,
+            beginning=lambda: START + dt.timedelta(minutes=10),
+        )
+        self.jobs = Jobs(jobs=[self.job], ledger=self.ledger, clock=lambda: self.now)
+
+    def run(self, window: Window, token: str) -> int:
+        self.calls += 1
+        if self.broken:
+            raise StoreUnavailable
+        self.written[token] = 1
+        return 1
+
+
+@given(st.lists(st.integers(0, 400), max_size=20))
+def test_missed_and_doubled_ticks_end_in_the_same_tables(minutes: list[int]) -> None:
+    world = World()
+    for late in minutes:
+        world.now += dt.timedelta(minutes=late)
+        world.jobs.tick(world.job)
+        world.jobs.tick(world.job)
+    once = World()
+    once.now = world.now
+    once.jobs.tick(once.job)
+    world.jobs.tick(world.job)
+    assert world.written == once.written
+    assert world.calls == once.calls, "a window was worked on twice"
+
+
+def test_a_window_is_not_touched_before_its_source_is_complete() -> None:
+    world = World()
+    world.now = START + HOUR - dt.timedelta(microseconds=1)
+    assert world.jobs.tick(world.job) == 0
+    world.now = START + HOUR
+    assert world.jobs.tick(world.job) == 1
+
+
+def test_a_window_that_fails_stays_open_and_is_named() -> None:
+    world = World()
+    world.now = START + 3 * HOUR
+    world.broken = True
+    assert world.jobs.tick(world.job) == 0
+    state = world.jobs.state(world.job)
+    assert state.due == 3
+    assert state.failing == "2026-11-01T08:00:00Z/2026-11-01T09:00:00Z: ClickHouse did not answer."
+    assert world.calls == 1, "later windows wait for the one that failed"
+    world.broken = False
+    assert world.jobs.tick(world.job) == 3
+    assert world.jobs.state(world.job).failing is None
+
+
+def test_concurrent_ticks_work_once() -> None:
+    world = World()
+    world.now = START + HOUR
+    inside, leave = threading.Event(), threading.Event()
+    original: Callable[[Window, str], int] = world.run
+
+    def slow(window: Window, token: str) -> int:
+        inside.set()
+        leave.wait(10)
+        return original(window, token)
+
+    job = Job(
+        name="count",
+        width=HOUR,
+        run=slow,
+        watermark=world.job.watermark,
+        beginning=world.job.beginning,
+    )
+    jobs = Jobs(jobs=[job], ledger=world.ledger, clock=lambda: world.now)
+    thread = threading.Thread(target=jobs.tick, args=(job,))
+    thread.start()
+    assert inside.wait(10)
+    assert jobs.tick(job) == 0
+    leave.set()
+    thread.join(10)
+    assert world.calls == 1
+
+
+def test_nothing_to_work_on_is_healthy() -> None:
+    job = Job(
+        name="idle",
+        width=HOUR,
+        run=lambda _window, _token: 1,
+        watermark=lambda: START + HOUR,
+        beginning=lambda: None,
+    )
+    jobs = Jobs(jobs=[job], ledger=Memory(), clock=lambda: START)
+    assert jobs.tick(job) == 0
+    state = jobs.state(job)
+    assert (state.due, state.last, state.failing, state.lag) == (0, None, None, None)
+
+
+def test_a_job_that_is_not_there_is_answered_with_those_that_are() -> None:
+    with pytest.raises(NotFound, match="there are count"):
+        World().jobs.named("nothing")
+
+
+def test_windows_start_on_whole_widths() -> None:
+    assert floor(START + dt.timedelta(minutes=59), HOUR) == START
+    assert floor(START, HOUR) == START
