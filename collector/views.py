@@ -100,6 +100,7 @@ class Outline:
     started_at: Nanos
     duration_ns: int
     span_name: str = ""
+    scope_name: str = ""
     kind: Kind = Kind.OTHER
     counted: bool = False
     duplicate_of: str | None = None

@@ -1,0 +1,200 @@
+"""How many runs, how they ended, how long they took: charts over time."""
+
+from collections.abc import Callable, Sequence
+
+from collector.views import RunBucket
+from gnomon.model import Estimate, Rate
+from gnomon.web import svg
+from gnomon.web.axes import axis, time_axis
+from gnomon.web.formats import count, duration, percent, plural, short_count
+from gnomon.web.plots import Data, Figure, few, frame_of, links_of
+from gnomon.web.port import Interval
+from gnomon.web.svg import Series
+
+
+def layers(points: Sequence[RunBucket | None]) -> Sequence[Series]:
+    """Return the runs by status, errors on the baseline so that they can be compared."""
+
+    def read(value: Callable[[RunBucket], int]) -> Sequence[float | None]:
+        return [0 if point is None else value(point) for point in points]
+
+    return [
+        Series(name="error", look="error", values=read(lambda p: p.errors)),
+        Series(name="unknown", look="unknown", values=read(lambda p: p.unknown)),
+        Series(name="ok", look="ok", values=read(lambda p: p.runs - p.errors - p.unknown)),
+    ]
+
+
+def readings(names: Sequence[str], points: Sequence[RunBucket | None]) -> Sequence[str]:
+    """Return what a reader of the strip or the runs chart is told at each point."""
+    return [
+        f"{name}\nno runs"
+        if point is None
+        else f"{name}\n{plural(point.runs, 'run')}: {count(point.errors)} error, "
+        f"{count(point.unknown)} unknown, {count(point.runs - point.errors - point.unknown)} ok"
+        for name, point in zip(names, points, strict=True)
+    ]
+
+
+def runs_figure(data: Data, total: RunBucket, words: str) -> Figure:
+    """Return runs over time by how they ended."""
+    counts = [0 if point is None else point.runs for point in data.points]
+    names = data.names()
+    title = f"{plural(total.runs, 'run')} in {words}, {count(total.errors)} ended in error"
+    frame = frame_of(
+        data,
+        title=f"Runs by status, per {data.each()}",
+        finding=title,
+        readings=readings(names, data.points),
+        scale=axis(counts, least=1),
+        shape=lambda tick: short_count(round(tick)),
+        slots=True,
+    )
+    return Figure(
+        name="runs",
+        title=title,
+        subtitle=f"runs by status, per {data.each()}",
+        chart=svg.bars(frame, layers(data.points)),
+        heads=("Time (UTC)", "Runs", "Error", "Unknown", "Ok", "Still open"),
+        rows=[
+            (name, *(count(n) for n in (p.runs, p.errors, p.unknown, _ok(p), p.open)))
+            for name, p in zip(names, data.points, strict=True)
+            if p is not None
+        ],
+        links=links_of(data),
+    )
+
+
+def errors_figure(data: Data, total: RunBucket, rate: Rate) -> Figure:
+    """Return the share of runs that ended in error, with its interval at every point."""
+    names = data.names()
+    estimates = [_estimate(data.interval, point) for point in data.points]
+    shares = data.values(lambda p: p.errors / (p.runs - p.unknown) if p.runs > p.unknown else None)
+    highest = [e.high for e in estimates if e is not None]
+    scale = axis([*(s for s in shares if s is not None), *highest], top=1.0)
+    method = "95 % Wilson interval" if any(estimates) else "no interval"
+    frame = frame_of(
+        data,
+        title=f"Share of runs that ended in error, per {data.each()}",
+        finding=_errors_finding(data, estimates, rate),
+        readings=[
+            _error_reading(name, point, estimate)
+            for name, point, estimate in zip(names, data.points, estimates, strict=True)
+        ],
+        scale=scale,
+        shape=percent,
+        slots=False,
+    )
+    series = Series(
+        name="error share",
+        look="error",
+        values=shares,
+        band=[None if e is None else (e.low, e.high) for e in estimates],
+    )
+    return Figure(
+        name="errors",
+        title=frame.finding,
+        subtitle=f"error share per {data.each()}, {method}, n = {count(rate.n)}",
+        chart=svg.lines(frame, [series]),
+        heads=("Time (UTC)", "Error share", "Low", "High", "Errors", "n", "Unknown left out"),
+        rows=[
+            (
+                name,
+                percent(share),
+                percent(e.low if e else None),
+                percent(e.high if e else None),
+                count(p.errors),
+                count(p.runs - p.unknown),
+                count(p.unknown),
+            )
+            for name, share, e, p in zip(names, shares, estimates, data.points, strict=True)
+            if p is not None
+        ],
+        links=links_of(data, status="error"),
+    )
+
+
+def duration_figure(data: Data, total: RunBucket) -> Figure:
+    """Return the median and the 95th percentile of durations."""
+    names = data.names()
+    p50 = data.values(lambda p: None if p.p50_ns is None else p.p50_ns / 1e9)
+    p95 = data.values(lambda p: None if p.p95_ns is None else p.p95_ns / 1e9)
+    known = [value for value in (*p50, *p95) if value is not None]
+    title = (
+        f"Half of the runs take {duration(total.p50_ns)}, one in twenty {duration(total.p95_ns)}"
+    )
+    if total.p50_ns is None:
+        title = "No settled run yet"
+    frame = frame_of(
+        data,
+        title=f"Duration of settled runs, per {data.each()}",
+        finding=title if total.p50_ns is None else f"{title} or more",
+        readings=[
+            name
+            + (
+                "\nno settled runs"
+                if p is None or p.p50_ns is None
+                else f"\np50 {duration(p.p50_ns)}, p95 {duration(p.p95_ns)}"
+                f"\nn = {count(p.runs - p.open)}{few(p.runs - p.open)}"
+            )
+            for name, p in zip(names, data.points, strict=True)
+        ],
+        scale=time_axis(known),
+        shape=lambda seconds: duration(round(seconds * 1e9)),
+        slots=False,
+    )
+    return Figure(
+        name="duration",
+        title=frame.finding,
+        subtitle=f"p50 and p95 per {data.each()}, nearest rank",
+        chart=svg.lines(
+            frame,
+            [
+                Series(name="p50", look="s1", values=p50),
+                Series(name="p95", look="s2", values=p95),
+            ],
+        ),
+        heads=("Time (UTC)", "p50", "p95", "Settled runs"),
+        rows=[
+            (name, duration(p.p50_ns), duration(p.p95_ns), count(p.runs - p.open))
+            for name, p in zip(names, data.points, strict=True)
+            if p is not None
+        ],
+        links=links_of(data),
+    )
+
+
+def _errors_finding(data: Data, estimates: Sequence[Estimate | None], rate: Rate) -> str:
+    """Say where the share stood out: its interval lies wholly above that of the whole time."""
+    if rate.value is None:
+        return "No finished run yet"
+    peaks = [
+        (estimate.value, name)
+        for name, estimate in zip(data.names(), estimates, strict=True)
+        if estimate is not None and rate.high is not None and estimate.low > rate.high
+    ]
+    if peaks:
+        value, name = max(peaks)
+        return f"Errors stood out {name}: {percent(value)} against {percent(rate.value)}"
+    return f"{percent(rate.value)} of the runs ended in error; no {data.each()} stands out"
+
+
+def _error_reading(name: str, point: RunBucket | None, estimate: Estimate | None) -> str:
+    if point is None or point.runs == point.unknown:
+        return f"{name}\nno finished runs"
+    n = point.runs - point.unknown
+    between = f", 95 % {percent(estimate.low)} to {percent(estimate.high)}" if estimate else ""
+    return (
+        f"{name}\nerror share {percent(point.errors / n)}{between}"
+        f"\n{count(point.errors)} of n = {count(n)}{few(n)}, {count(point.unknown)} unknown"
+    )
+
+
+def _estimate(interval: Interval | None, point: RunBucket | None) -> Estimate | None:
+    if interval is None or point is None or point.runs == point.unknown:
+        return None
+    return interval(point.errors, point.runs - point.unknown)
+
+
+def _ok(point: RunBucket) -> int:
+    return point.runs - point.errors - point.unknown

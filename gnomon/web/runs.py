@@ -1,0 +1,263 @@
+"""Runs: which runs?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+
+from collector.views import Facet, FacetCount, RunPosition
+from gnomon.clock import Nanos
+from gnomon.model import Run, RunState, RunStatus
+from gnomon.web import charts, svg
+from gnomon.web.filters import ALL, Chip, Query, packed
+from gnomon.web.formats import NO_DATA, count, duration, first_words, plural, short_count, usd
+from gnomon.web.port import PageReader
+from gnomon.web.timeline import PERIODS
+
+PAGE = 50
+_FACETS: Sequence[tuple[Facet, str]] = (
+    ("agent", "agent"),
+    ("version", "version"),
+    ("error_type", "error"),
+    ("model", "model"),
+    ("tool", "tool"),
+    ("environment", "environment"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Title:
+    """What tells a run from its neighbours."""
+
+    key: str
+    """A business key, else the beginning of the run id."""
+    failure: str = ""
+    said: str = ""
+    """First words of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of the list."""
+
+    href: str
+    title: Title
+    status: RunStatus
+    open: bool
+    started_at: Nanos
+    agent: str
+    version: str
+    duration: str
+    steps: str
+    tokens: str
+    cost: str
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One filter with its values; counts leave out the filter's own condition."""
+
+    name: str
+    chosen: str
+    values: Sequence[FacetCount]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How many runs of one status, and the list with just those."""
+
+    status: str
+    runs: int
+    href: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsView:
+    """The page."""
+
+    query: Query
+    lines: Sequence[Line]
+    total: int
+    tallies: Sequence[Tally]
+    everything: str
+    """The list without the condition on the status."""
+    choices: Sequence[Choice]
+    chips: Sequence[Chip]
+    strip: Markup
+    scale: Sequence[str]
+    drag: tuple[int, int, str]
+    """Start and width of the strip's points in milliseconds, and the address a drag completes."""
+    periods: Sequence[tuple[str, str]]
+    wider: str
+    """The same conditions over all time; '' when it is all time already."""
+    newer: str
+    older: str
+    news: str
+    """What to poll for runs that came since."""
+    hidden: Sequence[tuple[str, str]]
+    """Conditions that have no field of their own in the form."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewsView:
+    """How many runs came since the list was drawn."""
+
+    runs: int
+    href: str
+
+
+def title_of(run: Run) -> Title:
+    """Return what differs: business key, failure, first words of the request."""
+    keys = sorted(run.business_keys.items())
+    key = f"{keys[0][0]} {keys[0][1]}" if keys else f"run {run.run_id[:8]}"
+    failure = ""
+    if run.status is RunStatus.ERROR:
+        failure = run.error_type or "error"
+    elif run.error_types:
+        failure = ", ".join(run.error_types[:2])
+    return Title(key=key, failure=failure, said=first_words(run.input or ""))
+
+
+def position_of(run: Run) -> RunPosition:
+    """Return where a run stands in lists."""
+    return RunPosition(run.started_at, run.run_id)
+
+
+def address_of(run: Run, query: Query) -> str:
+    """Return the address of a run that remembers the list it was reached from."""
+    came = query.text_of_url()
+    return f"/runs/{run.run_id}" + (f"?{urlencode({'list': came})}" if came else "")
+
+
+def runs(
+    reader: PageReader,
+    query: Query,
+    now: Nanos,
+    *,
+    after: RunPosition | None,
+    before: RunPosition | None,
+) -> RunsView:
+    """Return one page of the list with its strip and its filters."""
+    where = query.where(now)
+    found = list(
+        reader.runs(where, limit=PAGE + 1, after=before or after, newer=before is not None)
+    )
+    more = len(found) > PAGE
+    if before is not None:
+        found = found[1:] if more else found
+    shown = found[:PAGE]
+    behind = more if before is None else True
+    ahead = after is not None if before is None else more
+    time = query.time(now)
+    points = time.fill(reader.buckets(where, width_ns=time.width))
+    names = [time.name(start) for start in time.starts]
+    facets = reader.facets(where, limit=40)
+    total = sum(p.runs for p in points if p is not None)
+    if query.period == ALL:
+        total = reader.count(where)
+    return RunsView(
+        query=query,
+        lines=[_line(run, query) for run in shown],
+        total=total,
+        tallies=_tallies(query, facets),
+        everything=query.having(status=None).url(),
+        choices=_choices(query, facets),
+        chips=query.chips(),
+        strip=svg.strip(
+            charts.layers(points),
+            title=f"{plural(total, 'run')} over time",
+            readings=charts.readings(names, points),
+            links=[query.within(start, start + time.width).url() for start in time.starts],
+        ),
+        scale=_scale(time.labels),
+        drag=(
+            time.since // 1_000_000,
+            time.width // 1_000_000,
+            query.lasting(ALL).url(),
+        ),
+        periods=[(name, query.lasting(name).url()) for name in (*PERIODS, ALL)],
+        wider="" if query.period == ALL else query.lasting(ALL).url(),
+        newer=query.url(before=packed(position_of(shown[0]))) if shown and ahead else "",
+        older=query.url(after=packed(position_of(shown[-1]))) if shown and behind else "",
+        news=_news_address(query, shown[0] if shown else None, now) if not ahead else "",
+        hidden=_hidden(query),
+    )
+
+
+def news(reader: PageReader, query: Query, now: Nanos, since: RunPosition) -> NewsView:
+    """Return how many runs are newer than the first row shown."""
+    found = reader.runs(query.where(now), limit=100, after=since, newer=True)
+    return NewsView(runs=len(found), href=query.url())
+
+
+def _line(run: Run, query: Query) -> Line:
+    tokens = None
+    if run.input_tokens is not None or run.output_tokens is not None:
+        tokens = (run.input_tokens or 0) + (run.output_tokens or 0)
+    return Line(
+        href=address_of(run, query),
+        title=title_of(run),
+        status=run.status,
+        open=run.state is RunState.OPEN,
+        started_at=run.started_at,
+        agent=run.agent_name or NO_DATA,
+        version=run.agent_version or NO_DATA,
+        duration=duration(run.duration_ns),
+        steps=count(run.steps),
+        tokens=short_count(tokens),
+        cost=usd(run.cost_usd),
+        run_id=run.run_id,
+    )
+
+
+def _tallies(query: Query, facets: Mapping[Facet, Sequence[FacetCount]]) -> Sequence[Tally]:
+    known = {one.value: one.runs for one in facets.get("status", ())}
+    chosen = query.values.get("status")
+    return [
+        Tally(
+            status=status,
+            runs=known.get(status, 0),
+            href=query.having(status=status).url(),
+            chosen=chosen == status,
+        )
+        for status in ("error", "unknown", "ok")
+    ]
+
+
+def _choices(query: Query, facets: Mapping[Facet, Sequence[FacetCount]]) -> Sequence[Choice]:
+    found = []
+    for facet, name in _FACETS:
+        chosen = query.values.get(name, "")
+        values = list(facets.get(facet, ()))
+        if chosen and all(one.value != chosen for one in values):
+            values.insert(0, FacetCount(value=chosen, runs=0))
+        if values:
+            found.append(Choice(name=name, chosen=chosen, values=values))
+    return found
+
+
+def _hidden(query: Query) -> Sequence[tuple[str, str]]:
+    """Return what a submit of the filter form must carry along."""
+    found = [(f"key.{name}", value) for name, value in query.keys.items()]
+    names = ("status", "state", "conversation", "origin")
+    found += [(name, query.values[name]) for name in names if name in query.values]
+    pairs = [part.partition("=") for part in query.text_of_url().split("&")]
+    found += [
+        (name, value.replace("%3A", ":")) for name, _, value in pairs if name in ("since", "until")
+    ]
+    return found
+
+
+def _scale(labels: Sequence[str]) -> Sequence[str]:
+    if len(labels) < 3:
+        return labels
+    last = len(labels) - 1
+    return [labels[round(last * share / 4)] for share in range(5)]
+
+
+def _news_address(query: Query, top: Run | None, now: Nanos) -> str:
+    since = position_of(top) if top is not None else RunPosition(now, "-")
+    return query.url("/runs/news", than=packed(since))
