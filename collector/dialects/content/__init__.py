@@ -1,0 +1,39 @@
+"""What agents and people said: messages, tool calls, documents and judgments of every dialect.
+
+Everything here is pure. At ingest run `tool_call`, `query`, `evaluations`, `prompt`,
+`content_captured` and `finish_from_messages`: they look at keys and parse only what they need.
+`read_bodies` parses whole bodies and runs when somebody asks for a step.
+"""
+
+from collector.dialects.content.bodies import read_bodies
+from collector.dialects.content.captured import content_captured, switch_for
+from collector.dialects.content.documents import documents
+from collector.dialects.content.evaluations import evaluations
+from collector.dialects.content.gist import (
+    assistant_text,
+    finish_from_messages,
+    tool_calls_of,
+    user_text,
+)
+from collector.dialects.content.prompts import Prompt, prompt, query
+from collector.dialects.content.records import LogIndex
+from collector.dialects.content.tools import ToolCall, completed, tool_call
+
+__all__ = [
+    "LogIndex",
+    "Prompt",
+    "ToolCall",
+    "assistant_text",
+    "completed",
+    "content_captured",
+    "documents",
+    "evaluations",
+    "finish_from_messages",
+    "prompt",
+    "query",
+    "read_bodies",
+    "switch_for",
+    "tool_call",
+    "tool_calls_of",
+    "user_text",
+]

@@ -1,0 +1,178 @@
+"""Whether a span carries content at all, and which switch turns content on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from collector.dialects.content import events
+from collector.dialects.content.frameworks import (
+    HAYSTACK_INPUTS,
+    HAYSTACK_OUTPUTS,
+    REDACTED,
+)
+from collector.dialects.content.records import CALL_ATTRIBUTE, call_id
+from collector.dialects.content.tools import ARGUMENTS, RESULTS
+from collector.dialects.values import PLACEHOLDERS
+from collector.spans import LogRecord, Span
+from gnomon.model import Kind
+
+_KEYS: Final = frozenset(
+    {
+        "gen_ai.input.messages",
+        "gen_ai.output.messages",
+        "gen_ai.prompt",
+        "gen_ai.completion",
+        "gen_ai.content.prompt",
+        "gen_ai.content.completion",
+        "input.value",
+        "output.value",
+        "traceloop.entity.input",
+        "traceloop.entity.output",
+        "gen_ai.task.input",
+        "gen_ai.task.output",
+        "langfuse.observation.input",
+        "langfuse.observation.output",
+        "langfuse.trace.input",
+        "langfuse.trace.output",
+        "mlflow.spanInputs",
+        "mlflow.spanOutputs",
+        "ai.prompt",
+        "ai.prompt.messages",
+        "ai.response.text",
+        "ai.response.toolCalls",
+        "ai.response.object",
+        "ai.response.reasoning",
+        "ai.result.text",
+        "ai.result.toolCalls",
+        "ai.result.object",
+        "ai.value",
+        "ai.values",
+        "gcp.vertex.agent.llm_request",
+        "gcp.vertex.agent.llm_response",
+        "events",
+        "all_messages_events",
+        "pydantic_ai.all_messages",
+        "final_result",
+        "user_prompt",
+        "response_data",
+        "crewai.crew.result",
+        "crewai.task.description",
+        "gen_ai.retrieval.query.text",
+        "gen_ai.retrieval.documents",
+        "reranker.query",
+        "full_command",
+        "file_path",
+        "mcp.request.argument",
+        "mcp.response.value",
+        *HAYSTACK_INPUTS,
+        *HAYSTACK_OUTPUTS,
+        *ARGUMENTS,
+        *RESULTS,
+    }
+)
+_STARTS: Final = (
+    "llm.input_messages.",
+    "llm.output_messages.",
+    "llm.prompts.",
+    "llm.choices.",
+    "llm.completions.",
+    "gen_ai.prompt.0.",
+    "gen_ai.prompt.1.",
+    "gen_ai.completion.0.",
+    "gen_ai.completion.1.",
+    "embedding.embeddings.",
+    "retrieval.documents.",
+    "reranker.output_documents.",
+)
+_ROLES_ONLY: Final = (".role", ".finish_reason")
+_EMPTY: Final = PLACEHOLDERS | {"{}", REDACTED, events.ELIDED}
+_EVENT_KEYS: Final = (
+    events.BODY,
+    "content",
+    "message",
+    "tool_calls",
+    "output",
+    "document",
+    "gen_ai.prompt",
+    "gen_ai.completion",
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+)
+_EVENTS: Final = frozenset(
+    {*events.MESSAGES, *events.EVENT_KEYS, events.DETAILS, "tool.output", "db.query.result"}
+)
+_LOG_KEYS: Final = (*_EVENT_KEYS, "prompt", "prompt_text", "response", "tool_input")
+_LOG_SIGNS: Final = ('"content"', '"tool_calls"', "gen_ai.input.messages", "gen_ai.output.messages")
+_CLAUDE_CODE: Final = frozenset({"user_prompt", "assistant_response", "tool_result"})
+_LOGS: Final = _EVENTS | _CLAUDE_CODE | {f"claude_code.{name}" for name in _CLAUDE_CODE}
+
+
+def content_captured(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> bool:
+    """Return whether messages, arguments, results or documents came along; parses nothing."""
+    attributes = span.attributes
+    if not _KEYS.isdisjoint(attributes) and any(
+        attributes[key].strip() not in _EMPTY for key in _KEYS.intersection(attributes)
+    ):
+        return True
+    if any(key.startswith(_STARTS) and not key.endswith(_ROLES_ONLY) for key in attributes):
+        return True
+    if kind is Kind.TOOL and attributes.get("tool.parameters", "{}") not in _EMPTY:
+        return '"properties"' not in attributes["tool.parameters"]
+    if any(
+        event.name in _EVENTS and _tells(event.attributes, _EVENT_KEYS) for event in span.events
+    ):
+        return True
+    return bool(logs) and _in_logs(span, logs)
+
+
+def _tells(attributes: Mapping[str, str], keys: Sequence[str]) -> bool:
+    return any(attributes[key].strip() not in _EMPTY for key in keys if key in attributes)
+
+
+def _in_logs(span: Span, logs: Sequence[LogRecord]) -> bool:
+    call = call_id(span)
+    for log in logs:
+        if log.event_name not in _LOGS:
+            continue
+        if log.span_id != span.span_id and (not call or log.attributes.get(CALL_ATTRIBUTE) != call):
+            continue
+        if _tells(log.attributes, _LOG_KEYS) or _speaks(log.body):
+            return True
+        if log.body and log.body[0] != "{" and log.event_name in events.MESSAGES:
+            return True
+    return False
+
+
+def _speaks(body: str) -> bool:
+    """Return whether the body of an event holds more than roles and placeholders."""
+    return any(sign in body for sign in _LOG_SIGNS) and f'"{events.ELIDED}"' not in body
+
+
+_GENAI: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_GENAI_LATEST: Final = (
+    f"{_GENAI}=SPAN_ONLY (or EVENT_ONLY, SPAN_AND_EVENT; older libraries: true) with "
+    "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental"
+)
+_CLAUDE_CODE_SWITCHES: Final = (
+    "OTEL_LOG_USER_PROMPTS=1, OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1, "
+    "OTEL_LOG_ASSISTANT_RESPONSES=1"
+)
+_ANTHROPIC: Final = "ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE=content"
+_SWITCHES: Final = {
+    "otel": _GENAI_LATEST,
+    "otel-genai": _GENAI_LATEST,
+    "google-adk": _GENAI_LATEST,
+    "strands": _GENAI_LATEST,
+    "autogen": _GENAI_LATEST,
+    "anthropic-sdk": _ANTHROPIC,
+    "anthropic-platform": _ANTHROPIC,
+    "claude-code": _CLAUDE_CODE_SWITCHES,
+    "haystack": "HAYSTACK_CONTENT_TRACING_ENABLED=true",
+    "semantic-kernel": ("SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true"),
+    "agent-framework": "ENABLE_SENSITIVE_DATA=true",
+    "openllmetry": "TRACELOOP_TRACE_CONTENT=true (on unless it was switched off)",
+}
+
+
+def switch_for(dialect: str) -> str | None:
+    """Return which switch turns content capture on, or None where there is none to turn."""
+    return _SWITCHES.get(dialect)

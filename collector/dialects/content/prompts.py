@@ -1,0 +1,100 @@
+"""What was asked of a retrieval, and which managed prompt a call used."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from collector.dialects.values import as_data, found, unquoted
+from collector.spans import Span
+from gnomon.model import JsonValue, Kind
+
+_NAMES: Final = (
+    "gen_ai.prompt.name",
+    "langfuse.observation.prompt.name",
+    "traceloop.prompt.key",
+    "prompt.id",
+)
+_VERSIONS: Final = (
+    "gen_ai.prompt.version",
+    "llm.prompt_template.version",
+    "traceloop.prompt.version",
+    "langfuse.observation.prompt.version",
+)
+_PLAIN: Final = ("gen_ai.retrieval.query.text", "reranker.query")
+_BODIES: Final = (
+    "input.value",
+    "langfuse.observation.input",
+    "mlflow.spanInputs",
+    "haystack.component.input",
+    "traceloop.entity.input",
+    "gen_ai.task.input",
+    "gen_ai.prompt",
+)
+_WORDS: Final = (
+    "query",
+    "query_str",
+    "question",
+    "q",
+    "query_bundle",
+    "str_or_query_bundle",
+    "input",
+    "text",
+)
+_FRAMES: Final = ("kwargs", "inputs", "args")
+_MAX_NESTING: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A managed prompt: its name and its version, always as text."""
+
+    name: str | None = None
+    version: str | None = None
+
+
+def prompt(span: Span) -> Prompt:
+    """Return the managed prompt a span names."""
+    return Prompt(name=_first(span, _NAMES), version=_first(span, _VERSIONS))
+
+
+def _first(span: Span, keys: tuple[str, ...]) -> str | None:
+    attributes = span.attributes
+    for key in keys:
+        if key in attributes and (value := unquoted(attributes[key])):
+            return value
+    return None
+
+
+def query(span: Span, kind: Kind) -> str | None:
+    """Return what a retrieval was asked; None for every other kind."""
+    if kind is not Kind.RETRIEVAL:
+        return None
+    if plain := _first(span, _PLAIN):
+        return plain
+    for key in _BODIES:
+        words = found(span.attributes.get(key))
+        if words and (asked := _asked(words)):
+            return asked
+    return None
+
+
+def _asked(words: str) -> str | None:
+    """Return the question inside a request; text that is no JSON is the question."""
+    value = as_data(words)
+    if value is None or isinstance(value, int | float | bool):
+        return words
+    return _inside(value, _MAX_NESTING)
+
+
+def _inside(value: JsonValue, left: int) -> str | None:
+    if isinstance(value, str):
+        return found(value)
+    if isinstance(value, list):
+        return _inside(value[0], left - 1) if value and left else None
+    if not isinstance(value, Mapping) or not left:
+        return None
+    for key in (*_WORDS, *_FRAMES):
+        if (inner := value.get(key)) and (asked := _inside(inner, left - 1)):
+            return asked
+    only = next(iter(value.values())) if len(value) == 1 else None
+    return found(only) if isinstance(only, str) else None
