@@ -12,10 +12,11 @@ import orjson
 from clickhouse_connect.driver.client import Client
 
 from gnomon.config import Settings
-from gnomon.errors import StoreUnavailable
+from gnomon.errors import StoreDamaged, StoreUnavailable
 from gnomon.store import rows as row_text
 from gnomon.store.engines import Embedded, Engine, Insert, Server, settings_clause
 from gnomon.store.faults import translated
+from gnomon.store.sql import load
 
 Value = str | int | float | bool | dt.datetime | None | Sequence[str] | Sequence[int]
 """What a typed parameter `{name:Type}` may be. Moments as Nanos go in as Int64."""
@@ -27,13 +28,18 @@ _INSERT = re.compile(
     r"\s*INSERT\s+INTO\s+(?P<target>[\w.]+(?:\s*\([\w\s,.]+\))?)\s+FORMAT\s+(?P<format>\w+)\s*;?\s*",
     re.IGNORECASE,
 )
+_WRITE_PATIENCE = 10
+"""A write may take so many times longer than a read: giving up costs more."""
+
 _TAG = re.compile(r"[\w.:/-]{1,120}")
 
 
 class Store:
     """ClickHouse. Safe from any thread: each call borrows a handle of its own."""
 
-    def __init__(self, engine: Engine, *, write_seconds: int) -> None:
+    def __init__(self, engine: Engine, *, write_seconds: int, cluster: str = "") -> None:
+        self.cluster = cluster
+        """Name of the cluster the tables are spread over; '' = none."""
         self._engine = engine
         self._write_seconds = write_seconds
         self._idle: list[Client] = []
@@ -201,7 +207,30 @@ def open_store(settings: Settings) -> Store:
         engine = Embedded(settings.data, settings.store)
     else:
         engine = Server(settings.store, settings.store.url)
-    return Store(engine, write_seconds=max(1, int(settings.store.timeout.total_seconds() * 10)))
+    store = Store(
+        engine,
+        write_seconds=max(1, int(settings.store.timeout.total_seconds() * _WRITE_PATIENCE)),
+        cluster=settings.store.cluster,
+    )
+    if store.embedded:
+        _refuse_damage(store)
+    return store
+
+
+def _refuse_damage(store: Store) -> None:
+    """Raise when the engine set data aside that it could not read: it says so nowhere else."""
+    try:
+        broken = store.read(load("gnomon.store")["broken_parts"], tag="store.broken_parts")
+    except BaseException:
+        store.close()
+        raise
+    if broken:
+        store.close()
+        named = "; ".join(f"{part['table']}: {part['path']}" for part in broken)
+        raise StoreDamaged(
+            f"{len(broken)} parts cannot be read and were set aside: {named}. Restore them from a"
+            " backup, or delete these folders to go on without what they held."
+        )
 
 
 def _checked_tag(tag: str) -> str:

@@ -14,7 +14,7 @@ from clickhouse_connect.driver.client import Client
 from gnomon.config import StoreSettings
 from gnomon.errors import ConfigError, DiskFull, GnomonError, StoreDamaged, StoreHeld
 from gnomon.store.faults import UNKNOWN_DATABASE, fault
-from gnomon.store.held import Hold, engine_holder, held
+from gnomon.store.held import Hold, engine_holder, file_fault, held
 
 DATABASE = "gnomon"
 """Where the tables lie unless the URL names another database."""
@@ -23,8 +23,14 @@ Settings = Mapping[str, str | int]
 
 CONNECT_SECONDS = 5
 
+ROOM = 128 * 1024**2
+"""Bytes that must be left on the disk for an insert. A part whose last small files meet a full disk
+is acknowledged by the engine and unreadable after a restart, so it must never come to that."""
+
 SESSION: Mapping[str, str | int] = {
     "session_timezone": "UTC",
+    # As everywhere else: WHERE means the column, not an expression of the same name beside it.
+    "prefer_column_name_to_alias": 1,
     "output_format_json_quote_64bit_integers": 0,
     "output_format_json_quote_denormals": 0,
     "output_format_json_escape_forward_slashes": 0,
@@ -32,6 +38,8 @@ SESSION: Mapping[str, str | int] = {
     "output_format_json_validate_utf8": 1,
     "input_format_json_named_tuples_as_objects": 1,
     "input_format_skip_unknown_fields": 0,
+    "input_format_null_as_default": 0,
+    "min_free_disk_bytes_to_perform_insert": ROOM,
 }
 """Set once for each handle, so that both engines write and read the same text."""
 
@@ -101,7 +109,7 @@ class Embedded:
                 with os.fdopen(number, "wb") as file:
                     file.write(insert.body)
             except OSError as error:
-                raise _file_fault(error, self._scratch) from error
+                raise file_fault(error, self._scratch) from error
             settings = settings_clause(insert.settings)
             handle.command(
                 f"INSERT INTO {insert.target} FROM INFILE {quoted(name)}{settings}"
@@ -130,7 +138,7 @@ class Embedded:
             for left in self._scratch.glob("*.insert"):
                 left.unlink()
         except OSError as error:
-            raise _file_fault(error, self._scratch) from error
+            raise file_fault(error, self._scratch) from error
 
     def _not_opened(self, error: Exception) -> GnomonError:
         holder = engine_holder(self.directory)
@@ -273,12 +281,6 @@ def _mend(error: GnomonError) -> str:
     if isinstance(error, ConfigError):
         return " Check user, password and rights in GNOMON_STORE__URL"
     return " Check that it runs and that GNOMON_STORE__URL names its HTTP port"
-
-
-def _file_fault(error: OSError, where: Path) -> GnomonError:
-    if error.errno in (28, 122):
-        return DiskFull(f"{where}: no space left on the device")
-    return ConfigError(f"{where}: {error.strerror}; choose another directory with --data")
 
 
 def _other_directory_open(directory: Path) -> bool:

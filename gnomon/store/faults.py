@@ -39,6 +39,7 @@ _LATER = frozenset(
         999,  # KEEPER_EXCEPTION
     }
 )
+_OUR_CALL = (driver.ProgrammingError, driver.DataError, driver.NotSupportedError)
 _CREDENTIALS = frozenset({192, 193, 194, 516})
 _RIGHTS = frozenset({164, 291, 497})
 _NO_SPACE = 243
@@ -73,14 +74,22 @@ def translated(*, tag: str, writing: bool = False) -> Iterator[None]:
 def fault(error: Exception, *, tag: str, writing: bool = False) -> GnomonError:
     """Return the error of the house for one of the driver."""
     code = getattr(error, "code", None)
-    text = _first_line(str(error))
-    return _by_code(code, str(error), writing)(f"{tag}: {text}", code=code, tag=tag)
+    text = str(error)
+    kind = _without_code(error, text) if code is None else _by_code(code, text, writing)
+    return kind(f"{tag}: {_first_line(text)}", code=code, tag=tag)
 
 
-def _by_code(code: int | None, text: str, writing: bool) -> type[GnomonError]:
+def _without_code(error: Exception, text: str) -> type[GnomonError]:
+    """Return what it is when no engine has spoken: the way to it, or our own call."""
+    if _ENOSPC.search(text):
+        return DiskFull
+    return StoreRefused if isinstance(error, _OUR_CALL) else StoreUnavailable
+
+
+def _by_code(code: int, text: str, writing: bool) -> type[GnomonError]:
     if code == _NO_SPACE or _ENOSPC.search(text):
         return DiskFull
-    if code is None or code in _LATER:
+    if code in _LATER:
         return StoreUnavailable
     if code in _DAMAGED or (code in _SHORT and not writing):
         return StoreDamaged

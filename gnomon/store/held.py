@@ -1,17 +1,19 @@
 """One process owns an embedded directory: the lock, and who holds it."""
 
+import errno
 import fcntl
 import json
 import os
 import shlex
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 import psutil
 
-from gnomon.errors import ConfigError, DiskFull, StoreHeld
+from gnomon.errors import ConfigError, DiskFull, GnomonError, StoreHeld
 
 LOCK = "store.lock"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Hold:
@@ -25,7 +27,11 @@ class Hold:
             holder = _noted(self._file)
             self._file.close()
             raise held(data, holder) from None
-        _note(self._file)
+        try:
+            _note(self._file)
+        except OSError as error:
+            self._file.close()
+            raise file_fault(error, data) from error
 
     def release(self) -> None:
         """Let another process have the directory."""
@@ -69,25 +75,30 @@ def engine_holder(directory: Path) -> int | None:
     return None
 
 
-def _open(path: Path) -> IO[str]:
+def file_fault(error: OSError, where: Path) -> GnomonError:
+    """Return the error of the house for a file that cannot be written."""
+    if error.errno in _FULL:
+        return DiskFull(f"{where}: no space left on the device")
+    return ConfigError(
+        f"{where}: {error.strerror}; choose a directory that can be written with --data"
+    )
+
+
+def _open(path: Path) -> BinaryIO:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("a+", encoding="utf-8")
+        return path.open("ab+", buffering=0)
     except OSError as error:
-        if error.errno in (28, 122):
-            raise DiskFull(f"{path.parent}: no space left on the device") from error
-        raise ConfigError(
-            f"{path.parent}: {error.strerror}; choose a directory that can be written with --data"
-        ) from error
+        raise file_fault(error, path.parent) from error
 
 
-def _note(file: IO[str]) -> None:
+def _note(file: BinaryIO) -> None:
+    text = json.dumps({"pid": os.getpid(), "command": command_of(os.getpid())})
     file.truncate(0)
-    file.write(json.dumps({"pid": os.getpid(), "command": command_of(os.getpid())}) + "\n")
-    file.flush()
+    file.write(text.encode() + b"\n")
 
 
-def _noted(file: IO[str]) -> int | None:
+def _noted(file: BinaryIO) -> int | None:
     file.seek(0)
     try:
         pid = json.loads(file.read())["pid"]

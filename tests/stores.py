@@ -1,0 +1,35 @@
+"""The real engine for tests: embedded, or the server that TEST_CLICKHOUSE_URL names."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from gnomon.config import Settings, StoreSettings
+from gnomon.store import Store, open_store
+
+URL = os.environ.get("TEST_CLICKHOUSE_URL")
+ENGINES = ["embedded", *(["server"] if URL else [])]
+
+
+def settings_for(engine: str, data: Path) -> Settings:
+    """Return settings whose store is empty: a fresh directory, or a fresh database."""
+    if engine == "embedded":
+        return Settings(data=data)
+    parts = urlsplit(URL or "")
+    fresh = urlunsplit(parts._replace(path=f"/gnomon_test_{uuid.uuid4().hex[:12]}"))
+    return Settings(data=data, store=StoreSettings(url=fresh))
+
+
+@contextmanager
+def fresh_store(engine: str, data: Path) -> Iterator[Store]:
+    """Open an empty store and leave nothing behind."""
+    store = open_store(settings_for(engine, data))
+    try:
+        yield store
+    finally:
+        if not store.embedded:
+            store.command(f"DROP DATABASE IF EXISTS {store.database}", tag="tests.drop")
+        store.close()
