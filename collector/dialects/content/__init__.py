@@ -6,7 +6,7 @@ Everything here is pure. At ingest run `tool_call`, `query`, `evaluations`, `pro
 """
 
 from collector.dialects.content.bodies import read_bodies
-from collector.dialects.content.captured import content_captured, switch_for
+from collector.dialects.content.capture import content_captured, switch_for
 from collector.dialects.content.documents import documents
 from collector.dialects.content.evaluations import evaluations
 from collector.dialects.content.gist import (
@@ -16,7 +16,7 @@ from collector.dialects.content.gist import (
     user_text,
 )
 from collector.dialects.content.prompts import Prompt, prompt, query
-from collector.dialects.content.records import LogIndex
+from collector.dialects.content.records import LogIndex, ordered
 from collector.dialects.content.tools import ToolCall, completed, tool_call
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "documents",
     "evaluations",
     "finish_from_messages",
+    "ordered",
     "prompt",
     "query",
     "read_bodies",

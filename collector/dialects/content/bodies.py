@@ -24,6 +24,9 @@ def read_bodies(
 ) -> Bodies:
     """Return what a step read and wrote; `None` where the source did not capture it.
 
+    All fields are JSON text: `input` and `output` lists of canonical messages, `system` a list of
+    canonical parts, `tool_definitions` a list of definitions as they were sent.
+
     `logs`: records of the trace; those of other spans are ignored.
     `duplicates`: spans that report the same call; they fill what is missing and overwrite nothing.
     """

@@ -5,8 +5,8 @@ from typing import Final
 
 from collector.dialects.content import events
 from collector.dialects.content.frameworks import value_of
-from collector.dialects.content.messages import Message, is_message, message
-from collector.dialects.content.parts import parts_of
+from collector.dialects.content.messages import is_message
+from collector.dialects.content.parts import Part, parts_of
 from collector.dialects.content.shapes import messages_of
 from collector.dialects.content.sources import Place
 from collector.dialects.values import as_data, as_json, as_object, indexed
@@ -27,14 +27,14 @@ _REQUESTS: Final = (
 """Attributes that may hold a whole request with a list of tools."""
 
 
-def system(place: Place) -> list[Message]:
-    """Return the system instructions as canonical messages."""
+def system(place: Place) -> list[Part]:
+    """Return the system instructions as canonical parts."""
     for words in _values(place, _SYSTEM):
         value = value_of(words)
         if isinstance(value, list) and any(is_message(item) for item in value):
-            return messages_of(value, "system")
+            return [part for turn in messages_of(value, "system") for part in turn["parts"]]
         if content := parts_of(value):
-            return [message("system", content)]
+            return content
     return []
 
 
