@@ -1,0 +1,192 @@
+"""The table of names: agents, workflows, hand-offs, conversations, users, environment (2.3, 2.4)."""
+
+from collector.dialects.facts import Facts
+from collector.dialects.rules import Field, inside, keys, of_span, quoted, resource
+from collector.dialects.values import found
+from gnomon.model import JsonValue, Kind
+
+_SUFFIXES = (".run", ".invoke", "._execute_core", ".kickoff")
+_ASSOCIATION = "traceloop.association.properties"
+
+
+def _is_agent(facts: Facts) -> bool:
+    return facts.kind is Kind.AGENT
+
+
+def _is_native_agent(facts: Facts) -> bool:
+    """N7: an agent by the vendor's own type, so that the span bears the agent's name."""
+    own = facts.attributes.keys() & {"langfuse.observation.type", "mlflow.spanType"}
+    return facts.kind is Kind.AGENT and bool(own)
+
+
+def _is_openinference_agent(facts: Facts) -> bool:
+    name = facts.span.name
+    return (
+        facts.kind is Kind.AGENT
+        and facts.dialect == "openinference"
+        and not name.startswith("ClaudeAgentSDK.")
+    )
+
+
+def _span_name(facts: Facts, _key: str) -> JsonValue:
+    return found(facts.span.name)
+
+
+def _without_suffix(facts: Facts, _key: str) -> JsonValue:
+    name = facts.span.name
+    for suffix in _SUFFIXES:
+        name = name.removesuffix(suffix)
+    return found(name)
+
+
+def _is_claude_code(facts: Facts) -> bool:
+    return facts.dialect == "claude-code"
+
+
+def _is_agents_sdk_handoff(facts: Facts) -> bool:
+    name = facts.span.name
+    return facts.kind is Kind.HANDOFF and name.startswith("handoff to ")
+
+
+def _is_arrow_handoff(facts: Facts) -> bool:
+    return facts.kind is Kind.HANDOFF and "→" in facts.span.name
+
+
+def _before_arrow(facts: Facts, _key: str) -> JsonValue:
+    return found(facts.span.name.partition("→")[0].strip())
+
+
+def _after_arrow(facts: Facts, _key: str) -> JsonValue:
+    return found(facts.span.name.partition("→")[2].strip().removesuffix(".handoff"))
+
+
+def _is_decision(facts: Facts) -> bool:
+    return facts.kind is Kind.HUMAN or facts.attributes.get("span.type") == "tool.blocked_on_user"
+
+
+NAMES: tuple[Field, ...] = (
+    Field(
+        "agent_name",
+        (
+            *keys("N1", "gen_ai.agent.name"),
+            *keys("N2", "agent.name"),
+            *keys("N3", "agent_name"),
+            *keys("N4", "crewai.agent.role"),
+            *keys("N5", "langsmith.metadata.lc_agent_name", f"{_ASSOCIATION}.lc_agent_name"),
+            *keys("N6", "traceloop.entity.name", when=_is_agent),
+            *of_span("N7", "span name", _span_name, _is_native_agent),
+            *keys("N8", "graph.node.id", when=_is_openinference_agent),
+            *of_span("N8", "span name", _without_suffix, _is_openinference_agent),
+            *keys("N9", "gen_ai.main_agent.name"),
+        ),
+    ),
+    Field(
+        "agent_id",
+        keys("2.3", "gen_ai.agent.id", "agno.agent.id", "crewai.agent.id")
+        + keys("2.3", "agent_id", when=_is_claude_code),
+    ),
+    Field(
+        "agent_version",
+        keys("2.3", "gen_ai.agent.version", "openlit.agent.version_hash"),
+    ),
+    Field(
+        "workflow_name",
+        keys(
+            "2.3",
+            "gen_ai.workflow.name",
+            "traceloop.workflow.name",
+            "crewai.crew.name",
+            "langfuse.trace.name",
+            "langsmith.trace.name",
+            "ai.telemetry.functionId",
+        ),
+    ),
+    Field(
+        "handoff_from",
+        (
+            *keys("2.3", "gen_ai.handoff.from_agent"),
+            *keys("K2", "input.value", when=_is_agents_sdk_handoff),
+            *of_span("2.3", "span name", _before_arrow, _is_arrow_handoff),
+        ),
+    ),
+    Field(
+        "handoff_to",
+        (
+            *keys("2.3", "gen_ai.handoff.to_agent"),
+            *keys("K2", "output.value", when=_is_agents_sdk_handoff),
+            *of_span("2.3", "span name", _after_arrow, _is_arrow_handoff),
+        ),
+    ),
+    Field(
+        "conversation_id",
+        (
+            *keys("2.4", "session.id", when=_is_claude_code),
+            *keys("2.4", "gen_ai.conversation.id", "session.id", "langfuse.session.id"),
+            *keys(
+                "2.4",
+                f"{_ASSOCIATION}.session_id",
+                f"{_ASSOCIATION}.thread_id",
+                f"{_ASSOCIATION}.conversation_id",
+                "ai.telemetry.metadata.sessionId",
+                "langsmith.metadata.session_id",
+                "langsmith.metadata.thread_id",
+                "langsmith.metadata.conversation_id",
+                "gcp.vertex.agent.session_id",
+            ),
+            *keys("2.4", "mlflow.trace.session", take=quoted),
+            *inside("2.4", "metadata", "session_id", "thread_id"),
+            *resource("2.4", "session.id"),
+        ),
+    ),
+    Field(
+        "user_id",
+        keys(
+            "2.4",
+            "user.id",
+            "enduser.id",
+            "enduser.pseudo.id",
+            "langfuse.user.id",
+            "gen_ai.user",
+            "llm.user",
+            "gen_ai.request.user",
+            f"{_ASSOCIATION}.user_id",
+            "ai.telemetry.metadata.userId",
+            "langsmith.metadata.user_id",
+        )
+        + keys("2.4", "mlflow.trace.user", take=quoted)
+        + keys("2.4", "metadata.user_api_key_user_id", "metadata.user_api_key_end_user_id"),
+    ),
+    Field(
+        "environment",
+        (
+            *keys("2.4", "deployment.environment.name"),
+            *resource("2.4", "deployment.environment.name"),
+            *keys("2.4", "deployment.environment"),
+            *resource("2.4", "deployment.environment"),
+            *keys("2.4", "langfuse.environment"),
+            *resource("2.4", "langfuse.environment"),
+        ),
+    ),
+    Field(
+        "prompt_name",
+        keys(
+            "2.7",
+            "gen_ai.prompt.name",
+            "langfuse.observation.prompt.name",
+            "traceloop.prompt.key",
+            "prompt.id",
+        ),
+    ),
+    Field(
+        "prompt_version",
+        keys(
+            "2.7",
+            "gen_ai.prompt.version",
+            "llm.prompt_template.version",
+            "traceloop.prompt.version",
+            "langfuse.observation.prompt.version",
+        ),
+    ),
+    Field("decision", keys("K10", "decision", when=_is_decision)),
+    Field("decision_source", keys("K10", "source", when=_is_decision)),
+)

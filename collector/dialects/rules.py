@@ -1,0 +1,115 @@
+"""The form of the dialect table: a field, its sources in order, and how each one is read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from collector.dialects.facts import Facts
+from collector.dialects.values import as_bool, as_float, as_int, as_text, found, unquoted
+from gnomon.model import JsonValue
+
+Take = Callable[[Facts, str], JsonValue]
+"""Reads the value out of an attribute: the span's facts and the key."""
+
+When = Callable[[Facts], bool]
+
+
+class Place(Enum):
+    """Where a source lies."""
+
+    ATTRIBUTE = "attribute"
+    RESOURCE = "resource"
+    SPAN = "span"
+    """Name, events or body of the span: asked of each span that meets the condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One place where a field may be found. The order of the sources of a field is its rank."""
+
+    rule: str
+    key: str
+    take: Take
+    place: Place = Place.ATTRIBUTE
+    when: When | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a step and its sources, best first."""
+
+    name: str
+    sources: tuple[Source, ...]
+
+
+def text(facts: Facts, key: str) -> JsonValue:
+    """Read text; placeholders are not found."""
+    return found(facts.attributes.get(key))
+
+
+def quoted(facts: Facts, key: str) -> JsonValue:
+    """Read text that may stand in JSON quotes, as MLflow writes it."""
+    return unquoted(facts.attributes.get(key))
+
+
+def count(facts: Facts, key: str) -> JsonValue:
+    """Read a number of things, at least 0."""
+    return as_int(facts.attributes.get(key))
+
+
+def number(facts: Facts, key: str) -> JsonValue:
+    """Read a number that is not negative."""
+    value = as_float(facts.attributes.get(key))
+    return value if value is not None and value >= 0 else None
+
+
+def truth(facts: Facts, key: str) -> JsonValue:
+    """Read a truth value."""
+    return as_bool(facts.attributes.get(key))
+
+
+def keys(rule: str, *names: str, take: Take = text, when: When | None = None) -> tuple[Source, ...]:
+    """Return sources that are attributes read alike."""
+    return tuple(Source(rule, name, take, when=when) for name in names)
+
+
+def resource(rule: str, *names: str) -> tuple[Source, ...]:
+    """Return sources that are attributes of the resource."""
+    return tuple(Source(rule, name, _of_resource, Place.RESOURCE) for name in names)
+
+
+def inside(
+    rule: str,
+    key: str,
+    *paths: str,
+    take: Callable[[JsonValue], JsonValue] = as_text,
+    when: When | None = None,
+) -> tuple[Source, ...]:
+    """Return sources that lie at dotted paths in the JSON object of one attribute."""
+    return tuple(Source(rule, key, _Inside(path, take), when=when) for path in paths)
+
+
+def of_span(rule: str, what: str, take: Take, when: When | None = None) -> tuple[Source, ...]:
+    """Return the source that is the span itself: its name, its events, its body."""
+    return (Source(rule, what, take, Place.SPAN, when),)
+
+
+def _of_resource(facts: Facts, key: str) -> JsonValue:
+    return found(facts.resource.get(key))
+
+
+class _Inside:
+    """Reads what lies at a path; the key may hold dots itself (`prompt_tokens_details.x`)."""
+
+    __slots__ = ("path", "take", "whole")
+
+    def __init__(self, path: str, take: Callable[[JsonValue], JsonValue]) -> None:
+        self.whole = (path,)
+        self.path = tuple(path.split("."))
+        self.take = take
+
+    def __call__(self, facts: Facts, key: str) -> JsonValue:
+        value = facts.inside(key, self.path)
+        if value is None and len(self.path) > 1:
+            value = facts.inside(key, self.whole)
+        return None if value is None else self.take(value)

@@ -1,0 +1,97 @@
+"""Which dialect a span speaks: by the scope that made it, else by the first vendor key (2.1)."""
+
+from collections.abc import Mapping
+
+_EXACT: Mapping[str, str] = {
+    "traceloop.tracer": "openllmetry",
+    "opentelemetry.util.genai.handler": "otel-genai",
+    "opentelemetry.instrumentation.openai_v2": "otel-genai",
+    "opentelemetry.instrumentation.google_genai": "otel-genai",
+    "pydantic-ai": "pydantic-ai",
+    "pydantic-evals": "pydantic-evals",
+    "logfire": "logfire",
+    "logfire.openai": "logfire",
+    "langfuse-sdk": "langfuse",
+    "langsmith": "langsmith",
+    "mlflow.tracing.provider": "mlflow",
+    "ai": "vercel-ai",
+    "gen_ai": "vercel-genai",
+    "gcp.vertex.agent": "google-adk",
+    "strands.telemetry.tracer": "strands",
+    "semantic_kernel": "semantic-kernel",
+    "agent_framework": "agent-framework",
+    "haystack": "haystack",
+    "autogen-core": "autogen",
+    "autogen SingleThreadedAgentRuntime": "autogen",
+    "litellm": "litellm",
+    "openlit": "openlit",
+    "mcp-python-sdk": "mcp",
+    "fastmcp": "fastmcp",
+    "com.anthropic.sdk.python": "anthropic-sdk",
+    "com.anthropic.claude-platform": "anthropic-platform",
+    "com.anthropic.claude_code.tracing": "claude-code",
+    "com.anthropic.claude_code.events": "claude-code",
+}
+
+_PREFIXES: tuple[tuple[str, str], ...] = (
+    ("openinference.instrumentation.", "openinference"),
+    ("opentelemetry.instrumentation.genai.", "otel-genai"),
+    ("openlit.instrumentation.", "openlit"),
+    ("semantic_kernel.", "semantic-kernel"),
+    ("logfire.", "logfire"),
+    ("com.anthropic.sdk.", "anthropic-sdk"),
+)
+"""Longer names first."""
+
+_OPENLLMETRY = "opentelemetry.instrumentation."
+"""OpenLLMetry, where the span speaks of models at all; else an ordinary instrumentation."""
+
+_OPENLLMETRY_KEYS = ("traceloop.", "llm.", "gen_ai.", "db.vector.", "crewai.", "mcp.")
+
+_KEYS: tuple[tuple[str, str], ...] = (
+    ("langfuse", "langfuse"),
+    ("mlflow", "mlflow"),
+    ("langsmith", "langsmith"),
+    ("traceloop", "openllmetry"),
+    ("llm.request", "openllmetry"),
+    ("llm.usage", "openllmetry"),
+    ("llm", "openinference"),
+    ("gen_ai", "otel-genai"),
+    ("ai", "vercel-ai"),
+    ("haystack", "haystack"),
+    ("gcp.vertex", "google-adk"),
+    ("crewai", "openllmetry"),
+    ("mcp", "mcp"),
+    ("logfire", "logfire"),
+)
+"""The first one or two parts of vendor keys, in the general order of the dialects."""
+
+_RANKED = {head: (rank, dialect) for rank, (head, dialect) in enumerate(_KEYS)}
+
+
+def dialect_of(scope: str, attributes: Mapping[str, str]) -> str:
+    """Return the dialect of a span; `otel` where nothing tells."""
+    if "openinference.span.kind" in attributes:
+        return "openinference"
+    named = _EXACT.get(scope)
+    if named is not None:
+        return named
+    for prefix, dialect in _PREFIXES:
+        if scope.startswith(prefix):
+            return dialect
+    if scope.startswith(_OPENLLMETRY):
+        speaks = any(key.startswith(_OPENLLMETRY_KEYS) for key in attributes)
+        return "openllmetry" if speaks else "otel"
+    return _by_key(attributes)
+
+
+def _by_key(attributes: Mapping[str, str]) -> str:
+    """Return the dialect of the vendor key that stands first in the general order."""
+    best = (len(_KEYS), "otel")
+    for key in attributes:
+        first, dot, rest = key.partition(".")
+        if dot:
+            hit = _RANKED.get(f"{first}.{rest.partition('.')[0]}") or _RANKED.get(first)
+            if hit is not None and hit < best:
+                best = hit
+    return best[1]

@@ -1,0 +1,282 @@
+"""The table of tokens, cost and latency (2.6), and what the token fields mean (3.3)."""
+
+import datetime as dt
+from collections.abc import Mapping
+
+from collector.dialects.answers import usage_in
+from collector.dialects.facts import Facts
+from collector.dialects.rules import Field, Source, count, inside, keys, number, of_span
+from collector.dialects.values import as_float, as_int, unquoted
+from gnomon.clock import to_nanos
+from gnomon.model import JsonValue, Kind
+
+TOKEN_FIELDS = (
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+
+_USAGE = "gen_ai.usage"
+_DETAILS = "langfuse.observation.usage_details"
+_MLFLOW = "mlflow.chat.tokenUsage"
+_LANGSMITH = "langsmith.metadata.usage_metadata"
+
+
+def _counted(rule: str, *names: str) -> tuple[Source, ...]:
+    return keys(rule, *names, take=count)
+
+
+def _json(rule: str, key: str, *paths: str) -> tuple[Source, ...]:
+    return inside(rule, key, *paths, take=as_int)
+
+
+def _is_claude_code(facts: Facts) -> bool:
+    return facts.dialect == "claude-code"
+
+
+def _is_embedding(facts: Facts) -> bool:
+    return facts.kind is Kind.EMBEDDING
+
+
+TOKENS: tuple[Field, ...] = (
+    Field(
+        "input_tokens",
+        (
+            *keys("T1", "ai.usage.tokens", take=count, when=_is_embedding),
+            *_counted(
+                "T1",
+                f"{_USAGE}.input_tokens",
+                f"{_USAGE}.prompt_tokens",
+                "llm.token_count.prompt",
+                "llm.usage.prompt_tokens",
+                "ai.usage.inputTokens",
+                "ai.usage.promptTokens",
+                "ai.usage.tokens",
+            ),
+            *_json("T1", _DETAILS, "input", "prompt_tokens", "input_tokens"),
+            *_json("T1", _MLFLOW, "input_tokens"),
+            *_json("T1", _LANGSMITH, "input_tokens"),
+            *keys("T1", "input_tokens", take=count, when=_is_claude_code),
+        ),
+    ),
+    Field(
+        "output_tokens",
+        (
+            *_counted(
+                "T2",
+                f"{_USAGE}.output_tokens",
+                f"{_USAGE}.completion_tokens",
+                "llm.token_count.completion",
+                "llm.usage.completion_tokens",
+                "ai.usage.outputTokens",
+                "ai.usage.completionTokens",
+            ),
+            *_json("T2", _DETAILS, "output", "completion_tokens", "output_tokens"),
+            *_json("T2", _MLFLOW, "output_tokens"),
+            *_json("T2", _LANGSMITH, "output_tokens"),
+            *keys("T2", "output_tokens", take=count, when=_is_claude_code),
+        ),
+    ),
+    Field(
+        "cached_tokens",
+        (
+            *_counted(
+                "T3",
+                f"{_USAGE}.cache_read.input_tokens",
+                f"{_USAGE}.cache_read_input_tokens",
+                f"{_USAGE}.details.cache_read_tokens",
+                f"{_USAGE}.details.cached_tokens",
+                "llm.token_count.prompt_details.cache_read",
+                "llm.token_count.prompt_details.cache_input",
+                "ai.usage.cachedInputTokens",
+                "ai.usage.inputTokenDetails.cacheReadTokens",
+            ),
+            *_json(
+                "T3",
+                _DETAILS,
+                "input_cached_tokens",
+                "cache_read_input_tokens",
+                "prompt_tokens_details.cached_tokens",
+            ),
+            *_json("T3", _MLFLOW, "cache_read_input_tokens"),
+            *_json("T3", _LANGSMITH, "input_token_details.cache_read"),
+            *_counted("T3", "cache_read_tokens"),
+        ),
+    ),
+    Field(
+        "cache_write_tokens",
+        _counted(
+            "T4",
+            f"{_USAGE}.cache_write.input_tokens",
+            f"{_USAGE}.cache_creation.input_tokens",
+            f"{_USAGE}.cache_creation_input_tokens",
+            f"{_USAGE}.cache_write_input_tokens",
+            f"{_USAGE}.details.cache_write_tokens",
+            "llm.token_count.prompt_details.cache_write",
+            "ai.usage.inputTokenDetails.cacheWriteTokens",
+            "cache_creation_tokens",
+        ),
+    ),
+    Field(
+        "reasoning_tokens",
+        (
+            *_counted(
+                "T5",
+                f"{_USAGE}.reasoning.output_tokens",
+                f"{_USAGE}.reasoning_tokens",
+                "llm.usage.reasoning_tokens",
+                f"{_USAGE}.details.reasoning_tokens",
+                "llm.token_count.completion_details.reasoning",
+                "ai.usage.reasoningTokens",
+                "ai.usage.outputTokenDetails.reasoningTokens",
+            ),
+            *_json("T5", _DETAILS, "output_reasoning_tokens"),
+            *_json("T5", _LANGSMITH, "output_token_details.reasoning"),
+        ),
+    ),
+)
+
+AGGREGATES: Mapping[str, str] = {
+    "gen_ai.aggregated_usage.input_tokens": "input_tokens",
+    "gen_ai.aggregated_usage.output_tokens": "output_tokens",
+    "gen_ai.aggregated_usage.cache_read.input_tokens": "cached_tokens",
+    "gen_ai.aggregated_usage.cache_write.input_tokens": "cache_write_tokens",
+    "gen_ai.aggregated_usage.cache_creation.input_tokens": "cache_write_tokens",
+    "gen_ai.aggregated_usage.details.reasoning_tokens": "reasoning_tokens",
+}
+"""T7: what pydantic-ai 2 calls an aggregate."""
+
+_CREWAI: Mapping[str, str] = {
+    "prompt_tokens": "input_tokens",
+    "completion_tokens": "output_tokens",
+    "cached_prompt_tokens": "cached_tokens",
+    "cache_creation_tokens": "cache_write_tokens",
+    "reasoning_tokens": "reasoning_tokens",
+}
+
+RESTATED = (("T3", "metadata.usage_object"), ("T5", "gen_ai.usage.raw"))
+"""Objects that restate the usage of a call: read where the span's own token keys say nothing."""
+
+
+def restated(facts: Facts) -> tuple[str, str, Mapping[str, int]] | None:
+    """Return rule, key and tokens of a model call whose span has no token keys of its own."""
+    for rule, key in RESTATED:
+        if key in facts.attributes and (usage := usage_in(facts.data(key))):
+            return rule, key, usage
+    usage = {} if facts.failed else dict(facts.answer.usage)
+    return ("M8", "body", usage) if usage else None
+
+
+def aggregated(facts: Facts) -> dict[str, int]:
+    """Return what a span says about the calls below it under the keys made for that (T7)."""
+    totals: dict[str, int] = {}
+    for key in AGGREGATES.keys() & facts.attributes.keys():
+        value = as_int(facts.attributes[key])
+        if value is not None:
+            totals[AGGREGATES[key]] = value
+    if "crewai.crew.usage_metrics" in facts.attributes:
+        metrics = facts.data("crewai.crew.usage_metrics")
+        for name, field in _CREWAI.items():
+            value = as_int(metrics.get(name)) if isinstance(metrics, dict) else None
+            if value is not None:
+                totals.setdefault(field, value)
+    return totals
+
+
+def is_exclusive(facts: Facts, input_key: str | None) -> bool:
+    """Tell whether the input tokens leave out cache reads and writes at this source (3.3)."""
+    if input_key == "input_tokens":
+        return True
+    return facts.dialect == "openllmetry" and facts.span.scope_name.endswith(".bedrock")
+
+
+def inclusive(usage: dict[str, int], *, exclusive: bool, failed: bool) -> bool:
+    """Bring tokens into the inclusive meaning, in place; True when the guard had to mend them."""
+    if usage.get("input_tokens") == 0 and usage.get("output_tokens") == 0 and not failed:
+        for name in [name for name, value in usage.items() if value == 0]:
+            del usage[name]
+    if "input_tokens" not in usage:
+        return False
+    cache = usage.get("cached_tokens", 0) + usage.get("cache_write_tokens", 0)
+    if exclusive or cache > usage["input_tokens"]:
+        usage["input_tokens"] += cache
+        return not exclusive
+    return False
+
+
+def _known_cost(facts: Facts, key: str) -> JsonValue:
+    """OpenLIT writes 0 where it knows no price."""
+    return as_float(facts.attributes.get(key)) or None
+
+
+COST = Field(
+    "cost_reported_usd",
+    (
+        Source("C1", "gen_ai.usage.cost", _known_cost),
+        *keys("C1", "operation.cost", "llm.cost.total", "gen_ai.cost.total_cost", take=number),
+        *inside("C1", "langfuse.observation.cost_details", "total", take=as_float),
+        *inside("C1", "mlflow.llm.cost", "total_cost", take=as_float),
+        *keys("C1", "cost_usd", take=number, when=_is_claude_code),
+    ),
+)
+
+
+def _seconds(facts: Facts, key: str) -> JsonValue:
+    value = as_float(facts.attributes.get(key))
+    return None if value is None or value < 0 else round(value * 1e9)
+
+
+def _milliseconds(facts: Facts, key: str) -> JsonValue:
+    value = as_float(facts.attributes.get(key))
+    return None if value is None or value < 0 else round(value * 1e6)
+
+
+def _seconds_or_milliseconds(facts: Facts, key: str) -> JsonValue:
+    """A fraction is in seconds; Strands sends whole milliseconds under the same key."""
+    whole = as_int(facts.attributes.get(key)) is not None
+    return _milliseconds(facts, key) if whole else _seconds(facts, key)
+
+
+def _since_start(facts: Facts, key: str) -> JsonValue:
+    """Read an ISO time, quoted or not, as nanoseconds since the start of the span."""
+    text = unquoted(facts.attributes.get(key))
+    if text is None:
+        return None
+    try:
+        moment = dt.datetime.fromisoformat(text)
+        waited = to_nanos(moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC))
+    except (ValueError, OverflowError):
+        return None
+    return max(0, waited - facts.span.start)
+
+
+def _first_token_event(facts: Facts, _key: str) -> JsonValue:
+    times = [event.time for event in facts.span.events if event.name == _FIRST_EVENT]
+    return max(0, min(times) - facts.span.start) if times else None
+
+
+def _has_events(facts: Facts) -> bool:
+    return bool(facts.span.events)
+
+
+_FIRST_EVENT = "First Token Stream Event"
+
+TTFT = Field(
+    "ttft_ns",
+    (
+        *keys(
+            "L1",
+            "gen_ai.response.time_to_first_chunk",
+            "gen_ai.client.operation.time_to_first_chunk",
+            take=_seconds,
+        ),
+        Source("L1", "gen_ai.server.time_to_first_token", _seconds_or_milliseconds),
+        *keys("L1", "ai.response.msToFirstChunk", "ttft_ms", take=_milliseconds),
+        Source("L1", "langfuse.observation.completion_start_time", _since_start),
+        *of_span("L1", f"span event {_FIRST_EVENT}", _first_token_event, _has_events),
+    ),
+)
+
+USAGE: tuple[Field, ...] = (*TOKENS, COST, TTFT)
