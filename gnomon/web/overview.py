@@ -78,6 +78,9 @@ class OverviewView:
     book: Account
     poll: str
     csv: str
+    """Query string of the tables."""
+    endpoints: tuple[int, int]
+    """Ports of OTLP over gRPC and HTTP."""
 
 
 def query_of(agent: str, period: str) -> Query:
@@ -283,6 +286,7 @@ def overview(
     touched: TouchedTraces,
     now: Nanos,
     address: Callable[[str], str],
+    endpoints: tuple[int, int],
 ) -> OverviewView:
     """Return the page; `kept` answers from the cache, `address` names the page of a period."""
     shown = kept(period)
@@ -299,4 +303,5 @@ def overview(
         book=account("all", rows),
         poll=address(period.name),
         csv=address(period.name).removeprefix("/"),
+        endpoints=endpoints,
     )

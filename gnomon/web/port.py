@@ -71,3 +71,26 @@ class Interval(Protocol):
 
     def __call__(self, x: int, n: int, /) -> Estimate | None:
         """Return value and limits of x out of n, or None when n is 0."""
+
+
+class Explained(Protocol):
+    """Which rule filled a field of a step."""
+
+    @property
+    def field(self) -> str:
+        """Name of the field, as in Step."""
+
+    @property
+    def value(self) -> object:
+        """What the step holds."""
+
+    @property
+    def rule(self) -> str:
+        """The rule, with the attribute it read."""
+
+
+class Explain(Protocol):
+    """Reads a span again and says why each field has its value."""
+
+    def __call__(self, span: Span, logs: Sequence[LogRecord], /) -> Sequence[Explained]:
+        """Return one entry a field that is not empty."""

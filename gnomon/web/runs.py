@@ -107,6 +107,9 @@ class NewsView:
 
     runs: int
     href: str
+    noun: str = "run"
+    most: int = 100
+    """So many are counted at most; 0: all are."""
 
 
 def title_of(run: Run) -> Title:

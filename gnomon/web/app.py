@@ -1,0 +1,296 @@
+"""The pages put together: routes, headers, errors. They show, ask and send; no SQL, no statistics."""
+
+import csv
+import io
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import gnomon
+from collector.queue.port import Books, TouchedTraces
+from collector.watched import Watched
+from gnomon.clock import Clock, utc_now
+from gnomon.config import Settings
+from gnomon.errors import GnomonError, InputError, NotFound
+from gnomon.web import assets, errors, overview, run, runs, status
+from gnomon.web.cache import Cache
+from gnomon.web.filters import parse, unpacked
+from gnomon.web.forms import Forms, own_path
+from gnomon.web.frame import THEME_COOKIE, THEMES, Pages
+from gnomon.web.port import Explain, Interval, PageReader
+from gnomon.web.timeline import Period
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+_YEAR = 365 * 86_400
+
+
+class Guarded:
+    """Puts the security headers on every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._headers = [(k.lower().encode(), v.encode()) for k, v in HEADERS.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *self._headers]
+            await send(message)
+
+        await self._app(scope, receive, guarded)
+
+
+def build_web(
+    reader: PageReader,
+    books: Books,
+    touched: TouchedTraces,
+    watched: Watched,
+    settings: Settings,
+    clock: Clock = utc_now,
+    *,
+    interval: Interval | None = None,
+    explain: Explain | None = None,
+) -> FastAPI:
+    """Return the pages as an application to be mounted at `/`, behind the API's routes.
+
+    `interval`: `scoring.stats` Wilson; without it shares are shown with counts only.
+    `explain`: which rule filled which field; without it the tab is absent.
+    """
+    forms = Forms()
+    files = assets.load()
+    pages = Pages(assets=files, forms=forms, clock=clock, version=gnomon.__version__)
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(Guarded)
+    _add_static(app, files)
+    _add_overview(app, pages, reader, books, touched, interval, settings)
+    _add_runs(app, pages, reader)
+    _add_run(app, pages, reader, explain)
+    _add_status(app, pages, books, touched, forms)
+    _add_frame(app, pages, forms)
+    _add_errors(app, pages)
+    return app
+
+
+def _add_static(app: FastAPI, files: assets.Assets) -> None:
+    @app.get("/static/{name}")
+    async def static(name: str) -> Response:
+        """A file under its hashed name, for ever."""
+        asset = files.hashed.get(name)
+        if asset is None:
+            raise NotFound(f"no file {name}; reload the page")
+        return Response(
+            asset.body, media_type=asset.media_type, headers={"Cache-Control": assets.FOR_EVER}
+        )
+
+    @app.get("/favicon.ico")
+    async def favicon() -> Response:
+        """The mark, for browsers that do not read the link."""
+        return RedirectResponse(files.url("mark.svg"), 301)
+
+
+def _add_overview(
+    app: FastAPI,
+    pages: Pages,
+    reader: PageReader,
+    books: Books,
+    touched: TouchedTraces,
+    interval: Interval | None,
+    settings: Settings,
+) -> None:
+    boards: Cache[overview.Board] = Cache()
+
+    def board_of(agent: str, period: Period) -> overview.Board:
+        now = pages.now()
+        key = (agent, period.name, reader.data_version(), now // (period.width * 1_000_000_000))
+        return boards.get(
+            key,
+            lambda: overview.board(reader, agent=agent, period=period, now=now, interval=interval),
+        )
+
+    @app.get("/")
+    def overview_page(request: Request, period: str = "", agent: str = "") -> Response:
+        """Is any agent getting worse now?"""
+        now = pages.now()
+        chosen = overview.chosen_period(reader, now, period)
+
+        def address(name: str) -> str:
+            pairs = {"period": name} | ({"agent": agent} if agent else {})
+            return f"/?{urlencode(pairs)}"
+
+        view = overview.overview(
+            lambda one: board_of(agent, one),
+            period=chosen,
+            agent=agent,
+            books=books,
+            touched=touched,
+            now=now,
+            address=address,
+            endpoints=(settings.otlp_grpc_port, settings.otlp_http_port),
+        )
+        return pages.show(request, "overview.html", view)
+
+    @app.get("/figures/{name}.csv")
+    def figure_csv(name: str, period: str = "", agent: str = "") -> Response:
+        """The table of a figure."""
+        chosen = overview.chosen_period(reader, pages.now(), period)
+        for figure in board_of(agent, chosen).figures:
+            if figure.name == name:
+                text = io.StringIO()
+                csv.writer(text).writerows([figure.heads, *figure.rows])
+                disposition = f'attachment; filename="gnomon-{name}-{chosen.name}.csv"'
+                return Response(
+                    text.getvalue(),
+                    media_type="text/csv; charset=utf-8",
+                    headers={"Content-Disposition": disposition, "Cache-Control": "no-store"},
+                )
+        raise NotFound(f"no figure {name}")
+
+
+def _add_runs(app: FastAPI, pages: Pages, reader: PageReader) -> None:
+    @app.get("/runs")
+    def runs_page(
+        request: Request, after: str | None = None, before: str | None = None
+    ) -> Response:
+        """Which runs?"""
+        view = runs.runs(
+            reader,
+            parse(request.query_params),
+            pages.now(),
+            after=unpacked("after", after),
+            before=unpacked("before", before),
+        )
+        response = pages.show(request, "runs.html", view)
+        address = f"/runs?{request.url.query}" if after or before else view.query.url()
+        response.headers["HX-Push-Url"] = address
+        return response
+
+    @app.get("/runs/news")
+    def runs_news(request: Request, than: str) -> Response:
+        """How many runs came since the list was drawn."""
+        since = unpacked("than", than)
+        if since is None:
+            raise InputError("than: a position in the list is expected")
+        view = runs.news(reader, parse(request.query_params), pages.now(), since)
+        return pages.show(request, "news.html", view)
+
+    @app.get("/jump")
+    def jump(q: str = "") -> Response:
+        """Go to whatever has this id; without one to the runs that mention it."""
+        text = q.strip()
+        if text and reader.run(text) is not None:
+            return RedirectResponse(f"/runs/{text}", 303)
+        return RedirectResponse(f"/runs?{urlencode({'period': 'all', 'q': text})}", 303)
+
+
+def _add_run(app: FastAPI, pages: Pages, reader: PageReader, explain: Explain | None) -> None:
+    @app.get("/runs/{run_id}")
+    def run_page(request: Request, run_id: str) -> Response:
+        """Why did this fail?"""
+        ask = run.asked(request.query_params)
+        view = run.run_page(reader, run_id, ask, now=pages.now(), explain=explain)
+        return pages.show(request, "run.html", view)
+
+    @app.get("/runs/{run_id}/news")
+    def run_news(request: Request, run_id: str, than: int) -> Response:
+        """How many spans came since the page was drawn."""
+        found = reader.run(run_id)
+        if found is None:
+            raise NotFound(f"no run {run_id}")
+        view = runs.NewsView(
+            runs=max(0, found.spans - than), href=f"/runs/{run_id}", noun="span", most=0
+        )
+        return pages.show(request, "news.html", view)
+
+
+def _add_status(
+    app: FastAPI, pages: Pages, books: Books, touched: TouchedTraces, forms: Forms
+) -> None:
+    @app.get("/status")
+    def status_page(
+        request: Request,
+        hours: Annotated[int, Query(ge=1, le=24 * 31)] = 24,
+        after: Annotated[int, Query(ge=0)] = 0,
+        done: str = "",
+    ) -> Response:
+        """Does Gnomon itself work?"""
+        view = status.status(
+            books, touched, pages.now(), hours=hours, after=after, done=status.DONE.get(done, "")
+        )
+        return pages.show(request, "status.html", view)
+
+    @app.get("/status/dead-letters/{letter}")
+    def letter_page(request: Request, letter: int) -> Response:
+        """One dead letter."""
+        return pages.show(request, "letter.html", status.letter_page(books, letter))
+
+    @app.post("/status/dead-letters/{letter}/{act}")
+    async def letter_act(request: Request, letter: int, act: str) -> Response:
+        """Re-send or drop a dead letter."""
+        await forms.read(request)
+        acts: dict[str, Callable[[int], None]] = {"resend": books.resend, "drop": books.drop}
+        if act not in acts:
+            raise NotFound(f"a dead letter can be re-sent or dropped, not {act!r}")
+        await run_in_threadpool(acts[act], letter)
+        return RedirectResponse(f"/status?done={act}#letters", 303)
+
+
+def _add_frame(app: FastAPI, pages: Pages, forms: Forms) -> None:
+    @app.get("/keys")
+    def keys_page(request: Request) -> Response:
+        """The key sheet, for those without JavaScript."""
+        return pages.show(request, "keys.html", None)
+
+    @app.post("/theme")
+    async def theme(request: Request) -> Response:
+        """Choose light, dark, or what the system says."""
+        fields = await forms.read(request)
+        chosen = fields.get("theme", "")
+        if chosen not in THEMES:
+            raise InputError(f"theme: {chosen!r} is none of {', '.join(THEMES)}")
+        response = RedirectResponse(own_path(fields.get("here", "/")), 303)
+        response.set_cookie(THEME_COOKIE, chosen, max_age=_YEAR, samesite="lax", httponly=True)
+        return response
+
+
+def _add_errors(app: FastAPI, pages: Pages) -> None:
+    def answer(request: Request, problem: errors.ErrorView) -> Response:
+        if request.url.path.startswith("/v1"):
+            return JSONResponse(
+                errors.as_problem(problem, request.url.path),
+                problem.status,
+                media_type="application/problem+json",
+            )
+        # The framework answers what nobody foresaw outside of Guarded.
+        more = HEADERS if problem.status == 500 else {}
+        return pages.show(request, "error.html", problem, status=problem.status, headers=more)
+
+    def handler(
+        read: Callable[[Exception], errors.ErrorView],
+    ) -> Callable[[Request, Exception], Awaitable[Response]]:
+        async def handle(request: Request, error: Exception) -> Response:
+            return answer(request, read(error))
+
+        return handle
+
+    app.add_exception_handler(GnomonError, handler(errors.of_gnomon))
+    app.add_exception_handler(HTTPException, handler(errors.of_http))
+    app.add_exception_handler(RequestValidationError, handler(errors.of_validation))
+    app.add_exception_handler(Exception, handler(errors.of_bug))
+

@@ -1,0 +1,322 @@
+"""One step, for the right column: content, facts, raw span, and which rule filled what."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from collector.spans import LogRecord, Span
+from collector.views import Outline
+from gnomon.model import Document, Evaluation, Kind, Step
+from gnomon.web.blocks import Block, block
+from gnomon.web.conversation import Conversation, conversation
+from gnomon.web.formats import count, duration, usd
+from gnomon.web.port import Explain, PageReader
+from gnomon.web.tree import Forest, Node
+
+Side = Literal["content", "facts", "raw", "explain"]
+SIDES: dict[str, Side] = {"": "content", "facts": "facts", "raw": "raw", "explain": "explain"}
+_TALK = frozenset({Kind.LLM, Kind.AGENT, Kind.WORKFLOW, Kind.CHAIN, Kind.GUARDRAIL, Kind.OTHER})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One argument that differs from the last call of this tool that went well."""
+
+    name: str
+    was: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raw:
+    """The span as it came."""
+
+    span: Span
+    tables: Sequence[tuple[str, Sequence[tuple[str, Block]]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One line of the explanation."""
+
+    field: str
+    value: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """What the right column shows of one step."""
+
+    key: str
+    step: Step
+    side: Side
+    name: str
+    line: Sequence[str]
+    offset_ns: int
+    facts: Sequence[tuple[str, str]] = ()
+    talk: Conversation | None = None
+    arguments: Block | None = None
+    result: Block | None = None
+    differences: Sequence[Difference] | None = None
+    """None: there is no earlier call to compare with."""
+    query: str | None = None
+    documents: Sequence[Document] = ()
+    evaluations: Sequence[Evaluation] = ()
+    raw: Raw | None = None
+    rules: Sequence[Rule] | None = None
+    full: bool = False
+
+
+def name_of(step: Outline | Step) -> str:
+    """Return what a step is called: tool, model or agent, else its span."""
+    name: str | None = None
+    match step.kind:
+        case Kind.TOOL:
+            name = step.tool_name
+        case Kind.LLM | Kind.EMBEDDING:
+            name = step.model
+        case Kind.AGENT:
+            name = step.agent_name
+        case _:
+            name = None
+    return name or step.span_name or step.span_id
+
+
+def detail(
+    reader: PageReader,
+    of: Forest,
+    node: Node,
+    *,
+    side: Side,
+    started_at: int,
+    explain: Explain | None,
+    full: bool = False,
+) -> Detail | None:
+    """Read what one side of a step needs, and nothing else; None when the step is gone."""
+    step = reader.step(node.step.trace_id, node.step.span_id)
+    if step is None:
+        return None
+    common = {
+        "key": node.key,
+        "step": step,
+        "side": side,
+        "name": name_of(step),
+        "line": _line(step),
+        "offset_ns": step.started_at - started_at,
+        "full": full,
+    }
+    match side:
+        case "content":
+            return _content(reader, of, node, step, common, full=full)
+        case "facts":
+            return Detail(**common, facts=facts(step))  # type: ignore[arg-type]
+        case "raw":
+            return Detail(**common, raw=_raw(reader, step, full=full))  # type: ignore[arg-type]
+        case "explain":
+            return Detail(**common, rules=_rules(reader, step, explain))  # type: ignore[arg-type]
+
+
+def _content(
+    reader: PageReader, of: Forest, node: Node, step: Step, common: dict[str, object], *, full: bool
+) -> Detail:
+    more: dict[str, object] = {"evaluations": step.evaluations}
+    if step.kind in _TALK:
+        above = _call_before(of, node) if step.kind is Kind.LLM else None
+        before = reader.step(above.step.trace_id, above.step.span_id) if above else None
+        more["talk"] = conversation(
+            reader.bodies(step), reader.bodies(before) if before else None, full=full
+        )
+    if step.kind is Kind.RETRIEVAL:
+        more |= {"query": step.query, "documents": reader.bodies(step).documents}
+    if step.tool_arguments is not None or step.tool_result is not None or step.kind is Kind.TOOL:
+        more |= {
+            "arguments": _block(step.tool_arguments, full=full),
+            "result": _block(step.tool_result, full=full),
+            "differences": _differences(reader, of, node, step),
+        }
+    return Detail(**common, **more)  # type: ignore[arg-type]
+
+
+def _block(text: str | None, *, full: bool) -> Block | None:
+    return None if text is None else block(text, full=full, fold=False)
+
+
+def _call_before(of: Forest, node: Node) -> Node | None:
+    """Return the last model call of the same agent before this one."""
+    found = [
+        other
+        for other in of.nodes.values()
+        if other.index < node.index
+        and other.step.kind is Kind.LLM
+        and other.step.counted
+        and tuple(other.step.agent_path) == tuple(node.step.agent_path)
+    ]
+    return found[-1] if found else None
+
+
+def _differences(
+    reader: PageReader, of: Forest, node: Node, step: Step
+) -> Sequence[Difference] | None:
+    """Return how the arguments differ from the last call of this tool that went well."""
+    found = [
+        other.step
+        for other in of.nodes.values()
+        if other.index < node.index
+        and other.step.kind is Kind.TOOL
+        and other.step.counted
+        and other.step.status == "ok"
+        and other.step.tool_name == step.tool_name
+    ]
+    before = reader.step(found[-1].trace_id, found[-1].span_id) if found else None
+    if before is None:
+        return None
+    was, now = _arguments(before.tool_arguments), _arguments(step.tool_arguments)
+    return [
+        Difference(name=name, was=was.get(name, "absent"), now=now.get(name, "absent"))
+        for name in sorted({*was, *now})
+        if was.get(name) != now.get(name)
+    ]
+
+
+def _arguments(text: str | None) -> dict[str, str]:
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        value = text
+    if not isinstance(value, dict):
+        value = {"": value}
+    return {str(name): json.dumps(item, ensure_ascii=False)[:200] for name, item in value.items()}
+
+
+def _line(step: Step) -> Sequence[str]:
+    words = [duration(step.duration_ns)]
+    if step.input_tokens is not None or step.output_tokens is not None:
+        cached = f" ({count(step.cached_tokens)} cached)" if step.cached_tokens else ""
+        words.append(f"{count(step.input_tokens)} in{cached}, {count(step.output_tokens)} out")
+    if step.cost_usd is not None:
+        words.append(usd(step.cost_usd))
+    if step.finish_reason:
+        words.append(f"finished: {step.finish_reason}")
+    if step.attempts:
+        words.append(f"{step.attempts} attempts")
+    return words
+
+
+_FACTS: Sequence[tuple[str, str]] = (
+    ("provider", "Provider"),
+    ("request_model", "Model asked for"),
+    ("response_model", "Model that answered"),
+    ("request_params", "Parameters"),
+    ("service_tier", "Service tier"),
+    ("streamed", "Streamed"),
+    ("ttft_ns", "First token after"),
+    ("finish_reason_raw", "Finish reason as sent"),
+    ("response_id", "Response id"),
+    ("input_tokens", "Input tokens"),
+    ("cached_tokens", "of them cached"),
+    ("cache_write_tokens", "of them written to cache"),
+    ("output_tokens", "Output tokens"),
+    ("reasoning_tokens", "of them reasoning"),
+    ("aggregate_usage", "Total of the steps inside"),
+    ("cost_usd", "Cost by price table"),
+    ("cost_reported_usd", "Cost as reported"),
+    ("tool_name", "Tool"),
+    ("tool_call_id", "Tool call id"),
+    ("tool_type", "Tool type"),
+    ("handoff_from", "Hand-off from"),
+    ("handoff_to", "Hand-off to"),
+    ("agent_name", "Agent"),
+    ("agent_version", "Agent version"),
+    ("agent_path", "Inside"),
+    ("workflow_name", "Workflow"),
+    ("conversation_id", "Conversation"),
+    ("user_id", "User"),
+    ("business_keys", "Business keys"),
+    ("prompt_name", "Prompt"),
+    ("prompt_version", "Prompt version"),
+    ("decision", "Decision"),
+    ("decision_source", "Decided by"),
+    ("attempts", "HTTP attempts"),
+    ("status_from", "Status from"),
+    ("counted", "Counted"),
+    ("duplicate_reason", "Not counted because"),
+    ("duplicate_of", "Same call as"),
+    ("content_captured", "Content captured"),
+    ("flags", "Flags"),
+    ("dialect", "Dialect"),
+    ("scope_name", "Scope"),
+    ("scope_version", "Scope version"),
+    ("service_name", "Service"),
+    ("service_version", "Service version"),
+    ("environment", "Environment"),
+    ("span_name", "Span name"),
+)
+
+
+def facts(step: Step) -> Sequence[tuple[str, str]]:
+    """Return every field that is known, in words; a field nobody reported is left out."""
+    found = []
+    for name, label in _FACTS:
+        value = getattr(step, name)
+        if value is not None and value != "" and value != () and value != {} and value != []:
+            found.append((label, _written(name, value)))
+    return found
+
+
+def _written(name: str, value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int() if name.endswith("_ns"):
+            return duration(value)
+        case int():
+            return count(value)
+        case float() if name.endswith("_usd"):
+            return usd(value)
+        case dict():
+            return ", ".join(f"{key} {item}" for key, item in value.items())
+        case list() | tuple():
+            return " / ".join(value) if name == "agent_path" else ", ".join(map(str, value))
+        case _:
+            return str(value)
+
+
+def _raw(reader: PageReader, step: Step, *, full: bool) -> Raw | None:
+    span = reader.span(step.trace_id, step.span_id)
+    if span is None:
+        return None
+
+    def table(values: dict[str, str]) -> Sequence[tuple[str, Block]]:
+        return [(name, block(text, full=full)) for name, text in sorted(values.items())]
+
+    tables = [("Attributes", table(dict(span.attributes)))]
+    for event in span.events:
+        shown = duration(max(0, event.time - span.start))
+        tables.append((f"Event {event.name}, after {shown}", table(dict(event.attributes))))
+    tables += [
+        (f"Log {log.event_name}".rstrip(), table(_of_log(log)))
+        for log in reader.span_logs(step.trace_id, step.span_id)
+    ]
+    tables += [
+        (f"Link to {link.trace_id} {link.span_id}", table(dict(link.attributes)))
+        for link in span.links
+    ]
+    tables.append(("Resource", table(dict(span.resource))))
+    return Raw(span=span, tables=tables)
+
+
+def _of_log(log: LogRecord) -> dict[str, str]:
+    return {**log.attributes, **({"body": log.body} if log.body else {})}
+
+
+def _rules(reader: PageReader, step: Step, explain: Explain | None) -> Sequence[Rule] | None:
+    span = reader.span(step.trace_id, step.span_id)
+    if span is None or explain is None:
+        return None
+    found = explain(span, reader.span_logs(step.trace_id, step.span_id))
+    return [
+        Rule(field=one.field, value=block(str(one.value)).text[:400], rule=one.rule)
+        for one in found
+    ]
