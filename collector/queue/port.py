@@ -9,6 +9,8 @@ from gnomon.clock import Nanos
 
 Signal = Literal["traces", "logs"]
 
+_UNKNOWN = Nanos(0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -57,6 +59,13 @@ class Queue(Protocol):
     def bury(self, queued: Queued, *, reason: str, detail: str) -> None:
         """Move a request that can not be stored to the dead letters."""
 
+    def bury_raw(self, request: Request, body: bytes, *, detail: str) -> "Future[bool]":
+        """Keep a body the receiver failed on as a dead letter, and count it.
+
+        `request` has no payload and one reason in `rejected`, which becomes that of the letter.
+        `body` is as received, decompressed; it may be OTLP/JSON. Answers as `put` does.
+        """
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touched:
@@ -66,6 +75,8 @@ class Touched:
     generation: int
     """Raised by every touch; lets `folded` see that something came meanwhile."""
     last_received: Nanos
+    first_received: Nanos = _UNKNOWN
+    """Nothing of the trace came earlier since it was last forgotten; 0 = unknown."""
 
 
 class TouchedTraces(Protocol):

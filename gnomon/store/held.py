@@ -19,8 +19,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 class Hold:
     """The exclusive right to a data directory. Ends with `release` or with the process."""
 
-    def __init__(self, data: Path) -> None:
-        self._file = _open(data / LOCK)
+    def __init__(self, data: Path, lock: str = LOCK) -> None:
+        self._file = _open(data / lock)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
