@@ -101,7 +101,16 @@ _EVENTS: Final = frozenset(
     {*events.MESSAGES, *events.EVENT_KEYS, events.DETAILS, "tool.output", "db.query.result"}
 )
 _LOG_KEYS: Final = (*_EVENT_KEYS, "prompt", "prompt_text", "response", "tool_input")
-_LOG_SIGNS: Final = ('"content"', '"tool_calls"', "gen_ai.input.messages", "gen_ai.output.messages")
+_LOG_SIGNS: Final = (
+    'content"',
+    'content\\"',
+    'tool_calls"',
+    'tool_calls\\"',
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+)
+"""Keys of a body that hold content, also inside JSON text of JSON text."""
+
 _CLAUDE_CODE: Final = frozenset({"user_prompt", "assistant_response", "tool_result"})
 _LOGS: Final = _EVENTS | _CLAUDE_CODE | {f"claude_code.{name}" for name in _CLAUDE_CODE}
 
@@ -135,16 +144,19 @@ def _in_logs(span: Span, logs: Sequence[LogRecord]) -> bool:
             continue
         if log.span_id != span.span_id and (not call or log.attributes.get(CALL_ATTRIBUTE) != call):
             continue
-        if _tells(log.attributes, _LOG_KEYS) or _speaks(log.body):
-            return True
-        if log.body and log.body[0] != "{" and log.event_name in events.MESSAGES:
+        if _tells(log.attributes, _LOG_KEYS) or _speaks(log):
             return True
     return False
 
 
-def _speaks(body: str) -> bool:
+def _speaks(log: LogRecord) -> bool:
     """Return whether the body of an event holds more than roles and placeholders."""
-    return any(sign in body for sign in _LOG_SIGNS) and f'"{events.ELIDED}"' not in body
+    body = log.body.strip()
+    if body in _EMPTY or f'"{events.ELIDED}"' in body:
+        return False
+    if body.startswith(("{", '"{')) and body.endswith(("}", '}"')):
+        return any(sign in body for sign in _LOG_SIGNS)
+    return log.event_name in events.MESSAGES or log.event_name in events.EVENT_KEYS
 
 
 _GENAI: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"

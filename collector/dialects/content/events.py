@@ -105,7 +105,9 @@ def _of_event(event: Event) -> tuple[str, list[Message]]:
         return event.name, messages_of(_value(event.attributes.get(EVENT_KEYS[event.name])), role)
     if BODY in event.attributes and (whole := as_object(event.attributes[BODY])):
         return _of_body(event.name, whole)
-    body: dict[str, JsonValue] = dict(event.attributes)
+    body: dict[str, JsonValue] = {
+        key: value for key, value in event.attributes.items() if found(value) is not None
+    }
     for key, kinds in _NESTED.items():
         if key in body:
             value = _value(event.attributes[key])
@@ -122,12 +124,17 @@ def _of_log(log: LogRecord) -> tuple[str, list[Message]]:
         body = as_json(log.attributes[BODY])
     if log.event_name in EVENT_KEYS:
         key = EVENT_KEYS[log.event_name]
-        value = _value(log.attributes.get(key)) or (body or log.body or None)
+        value = _value(log.attributes.get(key)) or body or _plain(log.body)
         role = "assistant" if log.event_name == COMPLETION else "user"
         return log.event_name, messages_of(value, role)
     if isinstance(body, Mapping):
         return _of_body(log.event_name, body)
-    return _of_body(log.event_name, {"content": body or log.body or None})
+    return _of_body(log.event_name, {"content": body or _plain(log.body)})
+
+
+def _plain(body: str) -> str | None:
+    """Return a body that is no map as the text it is."""
+    return None if body.strip() == "{}" else found(body)
 
 
 def _of_body(name: str, body: Block) -> tuple[str, list[Message]]:

@@ -59,9 +59,9 @@ def vercel_output(attributes: Flat) -> list[Message]:
     content: list[Part] = []
     for key in ("response", "result"):
         prefix = f"ai.{key}."
-        if words := attributes.get(f"{prefix}reasoning"):
+        if words := found(attributes.get(f"{prefix}reasoning")):
             content += _vercel_reasoning(words)
-        if words := attributes.get(f"{prefix}text"):
+        if words := found(attributes.get(f"{prefix}text")):
             content.append(parts.text(words))
         calls = value_of(attributes.get(f"{prefix}toolCalls"))
         for call in calls if isinstance(calls, list) else ():

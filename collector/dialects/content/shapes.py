@@ -112,7 +112,9 @@ def _is_turn(item: JsonValue) -> bool:
     """Return whether a list item is a message, an item of the Responses API or a wrapper of one."""
     if not isinstance(item, Mapping):
         return False
-    return is_message(item) or "lc" in item or "update" in item or _is_item(item)
+    if is_message(item) or _is_item(item):
+        return True
+    return "lc" in item or "update" in item or isinstance(item.get("parts"), list)
 
 
 def _is_item(value: Block) -> bool:
