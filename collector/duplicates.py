@@ -241,6 +241,7 @@ def complete_kept(drafts: Sequence[Draft]) -> None:
             continue
         if kept.duplicate_of is not None:
             kept = duplicate.duplicate_of = _kept(kept)
+        kept.has_duplicates = True
         for name in _TAKEN:
             value = duplicate.values.get(name)
             if value is not None and name not in (_OF_SUCCESS if kept.failed else _OF_FAILURE):

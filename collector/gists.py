@@ -1,13 +1,18 @@
-"""What a run was asked and what it answered; parses four bodies at most."""
+"""What a run was asked and what it answered; looks into four steps at most."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
-from collector.dialects import content
+from collector.dialects.content import sources
+from collector.dialects.content.messages import Message
 from collector.parts import Part
-from gnomon.model import Bodies, Kind
+from collector.spans import Span
+from gnomon.model import Kind
 
 MAX_TEXT = 2_000
 """Characters of the first question and the last answer that are kept on the run."""
+
+_Side = Literal["input", "output"]
 
 
 def gist_of(parts: Sequence[Part], root: Part, agent: Part | None) -> tuple[str | None, str | None]:
@@ -18,33 +23,42 @@ def gist_of(parts: Sequence[Part], root: Part, agent: Part | None) -> tuple[str 
     outer = [root, agent] if agent is not None and agent is not root else [root]
     calls = [part for part in parts if part.step.counted and part.step.kind is Kind.LLM]
     last = max(calls, key=lambda part: (part.step.ended_at, part.key), default=None)
-    read = _Reader(parts)
-    question = read.first(content.user_text, (*outer, *calls[:1]))
-    answer = read.first(content.assistant_text, (*outer, *((last,) if last else ())))
-    return question, answer
+    asked = _said((*outer, *calls[:1]), parts, "input")
+    answered = _said((*outer, *((last,) if last else ())), parts, "output")
+    return asked, answered
 
 
-class _Reader:
-    """Reads bodies once, with the duplicates of a step to fill what it lacks."""
+def _said(places: Iterable[Part], parts: Sequence[Part], side: _Side) -> str | None:
+    """Return the first text that one of the steps holds, cut to its limit."""
+    for part in places:
+        for span in _reports(part, parts):
+            for text in _texts(span, part, side):
+                return text[:MAX_TEXT]
+    return None
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self._known: dict[int, Bodies] = {}
-        self._duplicates: dict[int, list[Part]] = {}
-        for part in parts:
-            if part.draft.duplicate_of is not None:
-                self._duplicates.setdefault(id(part.draft.duplicate_of), []).append(part)
 
-    def first(self, look: Callable[[Bodies], str | None], places: Iterable[Part]) -> str | None:
-        """Return the first text that one of the steps holds, cut to its limit."""
-        for part in places:
-            found = look(self._bodies(part))
-            if found is not None and found.strip():
-                return found[:MAX_TEXT]
-        return None
+def _reports(part: Part, parts: Sequence[Part]) -> Iterator[Span]:
+    """Yield the span of a step, then those of its duplicates, as far as they hold content."""
+    if part.step.content_captured:
+        yield part.draft.span
+    if part.draft.has_duplicates:
+        for copy in parts:
+            if copy.draft.duplicate_of is part.draft and copy.step.content_captured:
+                yield copy.draft.span
 
-    def _bodies(self, part: Part) -> Bodies:
-        draft = part.draft
-        if id(draft) not in self._known:
-            copies = [copy.draft.span for copy in self._duplicates.get(id(draft), ())]
-            self._known[id(draft)] = content.read_bodies(draft.span, draft.kind, draft.logs, copies)
-        return self._known[id(draft)]
+
+def _texts(span: Span, part: Part, side: _Side) -> Iterator[str]:
+    """Yield the first text of a user in the input, or the last of an assistant in the output."""
+    place = sources.Place(span, part.draft.logs)
+    if side == "input":
+        yield from _by(sources.first(place, sources.INPUT), "user")
+    else:
+        yield from _by(reversed(sources.first(place, sources.OUTPUT)), "assistant")
+
+
+def _by(messages: Iterable[Message], role: str) -> Iterator[str]:
+    for message in messages:
+        if message["role"] == role:
+            text = "\n".join(part["text"] for part in message["parts"] if part["type"] == "text")
+            if text.strip():
+                yield text

@@ -2,11 +2,12 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import replace
 
+from collector.dialects.usage import TOKEN_FIELDS
+from collector.steps import Draft
 from collector.watched import Price
 from gnomon.clock import Nanos, from_nanos
-from gnomon.model import MODEL_CALLS, Kind, Step
+from gnomon.model import Kind
 
 _MILLION = 1_000_000
 _WILDCARDS = "*?["
@@ -38,21 +39,18 @@ class PriceList:
                 return price
         return None
 
-    def priced(self, step: Step) -> Step:
-        """Return the step with its cost, where model and tokens are known."""
-        cost = self.cost(step) if self._prices and step.kind in MODEL_CALLS else None
-        return step if cost is None else replace(step, cost_usd=cost)
-
-    def cost(self, step: Step) -> float | None:
+    def cost(self, draft: Draft) -> float | None:
         """Return the cost of a model call in USD, or None when it cannot be known."""
-        if step.input_tokens is None:
+        if not self._prices or draft.values.get("input_tokens") is None:
             return None
-        if step.output_tokens is None and step.kind is not Kind.EMBEDDING:
+        if draft.values.get("output_tokens") is None and draft.kind is not Kind.EMBEDDING:
             return None
-        for model in (step.model, step.response_model, step.request_model):
-            price = self.price(model, step.provider, step.started_at) if model else None
+        for name in ("model", "response_model", "request_model"):
+            model = draft.text(name)
+            price = self.price(model, draft.text("provider"), draft.span.start) if model else None
             if price is not None:
-                return _cost(step, price)
+                tokens = {name: draft.values.get(name) or 0 for name in TOKEN_FIELDS}
+                return cost_at(price, **tokens)
         return None
 
 
@@ -69,18 +67,23 @@ def _day(moment: Nanos) -> dt.date:
         return dt.date.max
 
 
-def _cost(step: Step, price: Price) -> float:
+def cost_at(
+    price: Price,
+    *,
+    input_tokens: int,
+    output_tokens: int,
+    cached_tokens: int,
+    cache_write_tokens: int,
+    reasoning_tokens: int,
+) -> float:
     """Add up the four parts: uncached, cached, cache write, output (reasoning at its own price)."""
-    cached = step.cached_tokens or 0
-    written = step.cache_write_tokens or 0
-    uncached = max(0, (step.input_tokens or 0) - cached - written)
-    reasoning = min(step.reasoning_tokens or 0, step.output_tokens or 0)
-    spoken = (step.output_tokens or 0) - reasoning
+    uncached = max(0, input_tokens - cached_tokens - cache_write_tokens)
+    reasoning = min(reasoning_tokens, output_tokens)
     parts = (
         (uncached, price.input),
-        (cached, price.input if price.cached is None else price.cached),
-        (written, price.input if price.cache_write is None else price.cache_write),
-        (spoken, price.output),
+        (cached_tokens, price.input if price.cached is None else price.cached),
+        (cache_write_tokens, price.input if price.cache_write is None else price.cache_write),
+        (output_tokens - reasoning, price.output),
         (reasoning, price.output if price.reasoning is None else price.reasoning),
     )
     return sum(tokens * rate for tokens, rate in parts) / _MILLION

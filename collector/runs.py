@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from collector.dialects.values import found
 from collector.gists import gist_of
 from collector.manifest import hash_of, pins_of
 from collector.parts import Part, most_frequent
+from collector.settling import Previous, Settler
 from collector.spans import Span
 from collector.totals import costs, counts, lists, usage
 from gnomon.clock import Nanos
@@ -15,15 +17,20 @@ from gnomon.model import Kind, Run, RunId, RunStatus, Step
 _CHUNK = "gen_ai.content.completion.chunk"
 
 
-def run_of(
-    run_id: RunId,
-    parts: Sequence[Part],
-    *,
-    last_received: Nanos,
-    digest: str,
-    manifest: Mapping[str, Sequence[str]],
-) -> Run:
-    """Fold the steps of one run. The state is that of a run nobody has looked at before."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summing:
+    """What the fold of one run needs beside its steps."""
+
+    settler: Settler
+    before: Previous | None
+    last_received: Nanos
+    digest: str
+    """Of the spans and logs the run is folded from."""
+    manifest: Mapping[str, Sequence[str]]
+
+
+def run_of(run_id: RunId, parts: Sequence[Part], summing: Summing) -> tuple[Run, Nanos | None]:
+    """Fold the steps of one run; also return when to fold again while it is open."""
     parts = sorted(parts, key=lambda part: part.key)
     steps = [part.step for part in parts]
     counted = [step for step in steps if step.counted]
@@ -32,14 +39,17 @@ def run_of(
     started, ended = min(s.started_at for s in steps), max(_end(s) for s in steps)
     orphaned = [step for step in steps if "orphan" in step.flags]
     tokens, source = usage(parts)
-    pins = pins_of(parts, root, manifest)
+    pins = pins_of(parts, root, summing.manifest)
     question, answer = gist_of(parts, root, agent)
-    first_agent = agent.step if agent else None
-    return Run(
+    flags = _flags(steps, is_true_root=is_true_root, aggregate=source == "aggregate")
+    settlement = summing.settler.settle(
+        summing.before, digest=summing.digest, last_received=summing.last_received, flags=flags
+    )
+    run = Run(
         run_id=run_id,
         trace_ids=tuple(sorted({step.trace_id for step in steps})),
         root_span_id=root.step.span_id,
-        agent_name=_agent_name(root.step, first_agent),
+        agent_name=_agent_name(root.step, agent.step if agent else None),
         agent_version=_agent_version(root, agent, steps),
         workflow_name=_chosen(root, agent, steps, "workflow_name"),
         service_name=root.step.service_name,
@@ -51,7 +61,9 @@ def run_of(
         ended_at=ended,
         duration_ns=ended - started,
         active_ns=active_ns((step.started_at, _end(step)) for step in counted),
-        complete=is_true_root and not any(step.counted for step in orphaned),
+        complete=is_true_root
+        and "pending" not in flags
+        and not any(step.counted for step in orphaned),
         status=RunStatus(root.step.status) if is_true_root else RunStatus.UNKNOWN,
         error_type=root.step.error_type if is_true_root else None,
         error_types=_error_types(counted, root.step),
@@ -65,17 +77,21 @@ def run_of(
         origin=root.step.origin,
         manifest=pins,
         manifest_hash=hash_of(pins),
-        flags=_flags(steps, is_true_root=is_true_root, aggregate=source == "aggregate"),
+        flags=flags,
         duplicates=sum(step.duplicate_of is not None for step in steps),
         orphans=len(orphaned),
         dropped_attributes=sum(part.draft.span.dropped_attributes for part in parts),
         dropped_events=sum(_dropped_events(part.draft.span) for part in parts),
         dropped_links=sum(part.draft.span.dropped_links for part in parts),
-        last_received_at=last_received,
-        content_digest=digest,
+        last_received_at=summing.last_received,
+        content_digest=summing.digest,
+        state=settlement.state,
+        settled_at=settlement.settled_at,
+        revision=settlement.revision,
         **costs(counted),
         **lists(steps, counted),
     )
+    return run, settlement.again
 
 
 def _end(step: Step) -> Nanos:

@@ -46,6 +46,7 @@ class Draft:
     """The agent's name as the span itself gives it."""
     duplicate_of: "Draft | None" = None
     duplicate_reason: str | None = None
+    has_duplicates: bool = False
     run_id: str | None = None
 
     @property

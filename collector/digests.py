@@ -1,0 +1,67 @@
+"""Digests of spans and log records: equal content, equal digest, whatever the order of arrival."""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from collector.dialects.values import dumps
+from collector.spans import LogRecord, Span
+
+
+def distinct_spans(spans: Iterable[Span]) -> list[Span]:
+    """Keep one version of each span: the later end, then more attributes, then larger digest."""
+    kept: dict[tuple[str, str], Span] = {}
+    for span in spans:
+        key = (span.trace_id, span.span_id)
+        known = kept.get(key)
+        if known is None or _weight(span) > _weight(known):
+            kept[key] = span
+    return list(kept.values())
+
+
+def _weight(span: Span) -> tuple[int, int, bytes]:
+    return span.end, len(span.attributes), span_digest(span)
+
+
+def distinct_logs(logs: Iterable[LogRecord]) -> dict[bytes, LogRecord]:
+    """Return each record once, by its digest."""
+    return {log_digest(log): log for log in logs}
+
+
+def span_digest(span: Span) -> bytes:
+    """Return a digest of everything a span says; the order of attributes does not matter."""
+    return _digest(
+        [
+            [span.trace_id, span.span_id, span.parent_span_id, span.trace_state, span.name],
+            [span.kind, span.start, span.end, span.status_code, span.status_message],
+            [span.scope_name, span.scope_version],
+            [span.dropped_attributes, span.dropped_events, span.dropped_links],
+            sorted(span.resource.items()),
+            sorted(span.attributes.items()),
+            [[event.time, event.name, sorted(event.attributes.items())] for event in span.events],
+            [[link.trace_id, link.span_id, sorted(link.attributes.items())] for link in span.links],
+        ]
+    )
+
+
+def log_digest(log: LogRecord) -> bytes:
+    """Return a digest of everything a log record says."""
+    return _digest(
+        [
+            [log.trace_id, log.span_id, log.time, log.observed, log.event_name, log.severity],
+            [log.body, log.scope_name],
+            sorted(log.resource.items()),
+            sorted(log.attributes.items()),
+        ]
+    )
+
+
+def digest_of(digests: Iterable[bytes]) -> str:
+    """Return the digest of a set of digests, in hex."""
+    whole = blake2b(digest_size=16)
+    for one in sorted(set(digests)):
+        whole.update(one)
+    return whole.hexdigest()
+
+
+def _digest(value: list[object]) -> bytes:
+    return blake2b(dumps(value).encode(), digest_size=16).digest()
