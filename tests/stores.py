@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from collector import wire
+from collector.queue.port import Signal
 from gnomon.config import Settings, StoreSettings
 from gnomon.store import Store, open_store
 
@@ -33,3 +35,11 @@ def fresh_store(engine: str, data: Path) -> Iterator[Store]:
         if not store.embedded:
             store.command(f"DROP DATABASE IF EXISTS {store.database}", tag="tests.drop")
         store.close()
+
+
+def put(store: Store, signal: Signal, *payloads: bytes) -> None:
+    """Store the spans or log records of some export requests, as the writer does."""
+    for body in wire.bodies(signal, payloads, 16 * 1024**2):
+        store.insert_raw(
+            wire.statement(signal), body, tag="tests.put", settings=wire.settings(signal)
+        )

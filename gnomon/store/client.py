@@ -64,10 +64,11 @@ class Store:
         *,
         tag: str,
         settings: Mapping[str, str | int] | None = None,
+        bind: Mapping[str, Value] | None = None,
         **params: Value,
     ) -> list[Row]:
-        """Run a SELECT; return its rows by column name."""
-        text = self._select(sql, "JSONEachRow", tag, settings, params)
+        """Run a SELECT; return its rows by column name. Parameters come by name or in `bind`."""
+        text = self._select(sql, "JSONEachRow", tag, settings, {**(bind or {}), **params})
         return [orjson.loads(line) for line in text.splitlines()]
 
     def rows(
@@ -76,10 +77,11 @@ class Store:
         *,
         tag: str,
         settings: Mapping[str, str | int] | None = None,
+        bind: Mapping[str, Value] | None = None,
         **params: Value,
     ) -> Iterator[list[Any]]:
         """Run a SELECT; yield its rows as lists in the order of its columns."""
-        text = self._select(sql, "JSONCompactEachRow", tag, settings, params)
+        text = self._select(sql, "JSONCompactEachRow", tag, settings, {**(bind or {}), **params})
         for line in text.splitlines():
             yield orjson.loads(line)
 

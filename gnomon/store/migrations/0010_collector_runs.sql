@@ -67,8 +67,8 @@ CREATE TABLE IF NOT EXISTS runs {{on_cluster}}
     is_deleted UInt8,
     PROJECTION by_run
     (
-        SELECT run_id, started_at, trace_ids, state, settled_at, revision, content_digest, reading,
-            folded_at, is_deleted
+        SELECT run_id, started_at, trace_ids, state, settled_at, revision, last_received_at,
+            content_digest, reading, folded_at, is_deleted
         ORDER BY run_id
     )
 )

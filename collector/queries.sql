@@ -1,0 +1,164 @@
+-- Words in double braces are filled in by collector.statements from closed sets: columns from the
+-- fields of a row type, conditions from those a filter may hold.
+
+-- name: spans_of_traces
+SELECT {{columns}}
+FROM spans FINAL
+WHERE trace_id IN {traces:Array(String)};
+
+-- name: spans_of_keys
+SELECT {{columns}}
+FROM spans FINAL
+WHERE trace_id IN {traces:Array(String)} AND span_id IN {spans:Array(String)};
+
+-- name: span_counts
+SELECT trace_id, uniqExact(span_id) AS spans
+FROM spans
+WHERE trace_id IN {traces:Array(String)}
+GROUP BY trace_id;
+
+-- name: logs_of_traces
+SELECT {{columns}}
+FROM logs FINAL
+WHERE trace_id IN {traces:Array(String)};
+
+-- name: logs_of_span
+SELECT {{columns}}
+FROM logs FINAL
+WHERE trace_id = {trace:String} AND span_id = {span:String}
+ORDER BY time, observed, digest;
+
+-- name: traces_stored
+SELECT trace_id, toUnixTimestamp(max(stored_at)) * 1000000000 AS stored_at
+FROM spans
+WHERE trace_id > {after:String} AND start >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')
+GROUP BY trace_id
+ORDER BY trace_id
+LIMIT {limit:UInt32};
+
+-- name: candidates
+SELECT toUnixTimestamp64Nano(started_at) AS started_at
+FROM runs
+WHERE {{where}}
+ORDER BY started_at {{direction}}
+LIMIT {limit:UInt32};
+
+-- name: runs
+SELECT {{columns}}
+FROM runs FINAL
+WHERE {{where}}
+ORDER BY started_at {{direction}}, run_id {{direction}}
+LIMIT {limit:UInt32};
+
+-- name: count_runs
+SELECT count() AS runs FROM runs FINAL WHERE {{where}};
+
+-- name: places
+SELECT
+    run_id,
+    toUnixTimestamp64Nano(started_at) AS started_at,
+    argMax(trace_ids, folded_at) AS trace_ids,
+    argMax(state, folded_at) AS state,
+    argMax(tuple(toUnixTimestamp64Nano(settled_at)), folded_at).1 AS settled_at,
+    argMax(revision, folded_at) AS revision,
+    toUnixTimestamp64Nano(argMax(last_received_at, folded_at)) AS last_received_at,
+    argMax(content_digest, folded_at) AS content_digest,
+    argMax(reading, folded_at) AS reading,
+    max(folded_at) AS folded_at
+FROM runs
+WHERE run_id IN {runs:Array(String)}
+GROUP BY run_id, started_at
+HAVING argMax(is_deleted, folded_at) = 0;
+
+-- name: run_at
+SELECT {{columns}}
+FROM runs FINAL
+WHERE started_at = fromUnixTimestamp64Nano({started_at:Int64}, 'UTC') AND run_id = {run_id:String};
+
+-- name: run_ids_of_traces
+SELECT DISTINCT run_id FROM steps WHERE trace_id IN {traces:Array(String)};
+
+-- name: step_keys_of_traces
+SELECT trace_id, span_id, run_id, toUnixTimestamp64Nano(started_at) AS started_at
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)};
+
+-- name: step_page
+SELECT trace_id, span_id
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String}
+    AND (started_at, span_id)
+        > (fromUnixTimestamp64Nano({started_at:Int64}, 'UTC'), {span_id:String})
+ORDER BY started_at, span_id
+LIMIT {limit:UInt32};
+
+-- name: family
+SELECT trace_id, span_id, parent_span_id
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String};
+
+-- name: steps_of_keys
+SELECT {{columns}}
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)} AND span_id IN {spans:Array(String)};
+
+-- name: outline
+SELECT {{columns}}
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String}
+ORDER BY started_at, span_id;
+
+-- name: duplicates_of
+SELECT duplicate_of, trace_id, span_id
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)} AND duplicate_of IN {spans:Array(String)}
+ORDER BY started_at, span_id;
+
+-- name: facets
+SELECT
+    sumMap([toString(status)], [1]) AS status,
+    sumMap([ifNull(agent_name, '')], [1]) AS agent,
+    sumMap([ifNull(agent_version, '')], [1]) AS version,
+    sumMap(
+        arrayDistinct(arrayPushBack(error_types, ifNull(error_type, ''))),
+        arrayMap(e -> 1, arrayDistinct(arrayPushBack(error_types, ifNull(error_type, ''))))
+    ) AS error_type,
+    sumMap(models, arrayMap(m -> 1, models)) AS model,
+    sumMap(tools, arrayMap(t -> 1, tools)) AS tool,
+    sumMap([environment], [1]) AS environment
+FROM runs FINAL
+WHERE {{where}};
+
+-- name: buckets
+SELECT
+    intDiv(toUnixTimestamp64Nano(started_at), {width:Int64}) * {width:Int64} AS start,
+    if({by_version:Bool}, ifNull(agent_version, ''), '') AS grouped,
+    count() AS runs,
+    countIf(status = 'error') AS errors,
+    countIf(status = 'unknown') AS unknown,
+    countIf(state = 'open') AS open,
+    arraySort(groupArrayIf(duration_ns, state = 'settled')) AS durations,
+    if(empty(durations), NULL, durations[intDiv(50 * length(durations) + 99, 100)]) AS p50_ns,
+    if(empty(durations), NULL, durations[intDiv(95 * length(durations) + 99, 100)]) AS p95_ns,
+    round(sum(runs.cost_usd), 9) AS cost_usd,
+    sum(runs.unpriced_calls) AS unpriced_calls,
+    sum(runs.input_tokens) AS input_tokens,
+    sum(runs.cached_tokens) AS cached_tokens,
+    sum(runs.output_tokens) AS output_tokens
+FROM runs FINAL
+WHERE {{where}}
+GROUP BY start, grouped
+ORDER BY start, grouped;
+
+-- name: deploys
+SELECT agent_name AS agent, agent_version AS version, toUnixTimestamp64Nano(min(started_at)) AS at
+FROM runs FINAL
+WHERE {{where}} AND agent_name IS NOT NULL AND agent_version IS NOT NULL
+GROUP BY agent_name, agent_version
+HAVING at >= {since:Int64} AND at < {until:Int64}
+ORDER BY at, agent, version;
+
+-- name: data_version
+SELECT max(max_block_number) AS block, count() AS parts
+FROM system.parts
+WHERE database = currentDatabase() AND table = 'runs' AND active;

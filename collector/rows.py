@@ -1,0 +1,124 @@
+"""Rows of the store back to the nouns they were, and the place where a run stands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collector.spans import Event, Link, LogRecord, Span
+from collector.views import Outline, RunBucket
+from gnomon.clock import Nanos
+from gnomon.model import Evaluation, Kind, Origin, Run, RunId, RunState, RunStatus, Step
+
+_RUN_LISTS = ("trace_ids", "error_types", "models", "tools", "agents", "dialects", "flags")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the row of a run stands, and what the next fold needs of it."""
+
+    run_id: RunId
+    started_at: Nanos
+    trace_ids: Sequence[str]
+    state: RunState
+    settled_at: Nanos | None
+    revision: int
+    last_received_at: Nanos
+    content_digest: str
+    reading: str
+    folded_at: int
+
+
+def span(row: Sequence[Any]) -> Span:
+    """Return a span from a row in the order of `statements.SPAN_COLUMNS`."""
+    (
+        trace_id, span_id, parent_span_id, trace_state, name, kind, start, end,
+        status_code, status_message, resource, attributes, scope_name, scope_version,
+        event_times, event_names, event_attributes, link_traces, link_spans, link_attributes,
+        dropped_attributes, dropped_events, dropped_links,
+    ) = row  # fmt: skip
+    return Span(
+        trace_id=trace_id,
+        span_id=span_id,
+        parent_span_id=parent_span_id,
+        trace_state=trace_state,
+        name=name,
+        kind=kind,
+        start=start,
+        end=end,
+        status_code=status_code,
+        status_message=status_message,
+        resource=resource,
+        attributes=attributes,
+        scope_name=scope_name,
+        scope_version=scope_version,
+        events=[
+            Event(time=time, name=event, attributes=values)
+            for time, event, values in zip(event_times, event_names, event_attributes, strict=True)
+        ]
+        if event_times
+        else (),
+        links=[
+            Link(trace_id=trace, span_id=linked, attributes=values)
+            for trace, linked, values in zip(link_traces, link_spans, link_attributes, strict=True)
+        ]
+        if link_traces
+        else (),
+        dropped_attributes=dropped_attributes,
+        dropped_events=dropped_events,
+        dropped_links=dropped_links,
+    )
+
+
+def log_record(row: Mapping[str, Any]) -> LogRecord:
+    """Return a log record from a row by column name."""
+    return LogRecord(**row)
+
+
+def step(row: Mapping[str, Any]) -> Step:
+    """Return a step from a row by column name."""
+    return Step(
+        **{
+            **row,
+            "kind": Kind(row["kind"]),
+            "origin": Origin(row["origin"]),
+            "agent_path": tuple(row["agent_path"]),
+            "flags": tuple(row["flags"]),
+            "evaluations": tuple(Evaluation(**given) for given in row["evaluations"]),
+        }
+    )
+
+
+def run(row: Mapping[str, Any]) -> Run:
+    """Return a run from a row by column name."""
+    return Run(
+        **{
+            **row,
+            **{name: tuple(row[name]) for name in _RUN_LISTS},
+            "origin": Origin(row["origin"]),
+            "state": RunState(row["state"]),
+            "status": RunStatus(row["status"]),
+        }
+    )
+
+
+def outline(row: Mapping[str, Any]) -> Outline:
+    """Return a line of the tree from a row by column name."""
+    return Outline(
+        **{
+            **row,
+            "kind": Kind(row["kind"]),
+            "agent_path": tuple(row["agent_path"]),
+            "flags": tuple(row["flags"]),
+        }
+    )
+
+
+def place(row: Mapping[str, Any]) -> Place:
+    """Return a place from a row by column name."""
+    return Place(**{**row, "state": RunState(row["state"]), "trace_ids": tuple(row["trace_ids"])})
+
+
+def bucket(row: Mapping[str, Any]) -> RunBucket:
+    """Return the figures of a bucket from a row by column name."""
+    values = {name: value for name, value in row.items() if name not in ("durations", "grouped")}
+    return RunBucket(group=row["grouped"], **values)

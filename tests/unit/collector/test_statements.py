@@ -1,0 +1,93 @@
+from inline_snapshot import snapshot
+
+from collector import statements as st
+from collector.spans import LogRecord
+from collector.views import FACETS, RunFilter, RunPosition
+from gnomon.clock import Nanos
+from gnomon.model import Origin, RunState, RunStatus
+
+
+def compiled(where: RunFilter) -> tuple[str, dict[str, object]]:
+    found = st.where(where)
+    return found.text, dict(found.params)
+
+
+def test_a_filter_that_asks_nothing_is_true() -> None:
+    assert compiled(RunFilter(origin=None)) == ("true", {})
+
+
+def test_what_nobody_asked_for_is_production_only() -> None:
+    assert compiled(RunFilter()) == snapshot(("origin = {origin:String}", {"origin": "production"}))
+
+
+def test_every_condition_goes_through_a_typed_parameter() -> None:
+    where = RunFilter(
+        since=Nanos(1), until=Nanos(2), status=RunStatus.ERROR, state=RunState.OPEN, agent="a",
+        version="v", environment="e", error_type="E", model="m", tool="t", conversation_id="c",
+        business_keys={"order_id": "1", "ticket": "2"}, text="x'; DROP", origin=Origin.REPLAY,
+    )  # fmt: skip
+    text, params = compiled(where)
+    assert text == snapshot(
+        "started_at >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Nano({until:Int64}, 'UTC') AND origin = {origin:String} AND status = {status:String} AND state = {state:String} AND agent_name = {agent_name:String} AND agent_version = {agent_version:String} AND environment = {environment:String} AND (has(error_types, {error_type:String}) OR error_type = {error_type:String}) AND has(models, {models:String}) AND has(tools, {tools:String}) AND conversation_id = {conversation_id:String} AND (positionCaseInsensitiveUTF8(run_id, {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(agent_name, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(workflow_name, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(service_name, {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(conversation_id, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(arrayStringConcat(mapValues(business_keys), '\\n'), {text:String}) > 0 OR positionCaseInsensitiveUTF8(arrayStringConcat(trace_ids, '\\n'), {text:String}) > 0 OR positionCaseInsensitiveUTF8(arrayStringConcat(error_types, '\\n'), {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(error_type, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(input, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(output, ''), {text:String}) > 0) AND business_keys[{key0:String}] = {value0:String} AND business_keys[{key1:String}] = {value1:String}"
+    )
+    assert params == snapshot(
+        {
+            "since": 1,
+            "until": 2,
+            "origin": "replay",
+            "status": "error",
+            "state": "open",
+            "agent_name": "a",
+            "agent_version": "v",
+            "environment": "e",
+            "error_type": "E",
+            "models": "m",
+            "tools": "t",
+            "conversation_id": "c",
+            "text": "x'; DROP",
+            "key0": "order_id",
+            "value0": "1",
+            "key1": "ticket",
+            "value1": "2",
+        }
+    )
+    assert "DROP" not in text
+
+
+def test_the_name_of_each_facet_is_a_condition_that_can_be_left_out() -> None:
+    where = RunFilter(
+        status=RunStatus.OK, agent="a", version="v", error_type="E", model="m", tool="t",
+        environment="e", origin=None,
+    )  # fmt: skip
+    whole = st.where(where)
+    for facet in FACETS:
+        without = st.where(where, without=facet)
+        assert len(without.conditions) == len(whole.conditions) - 1
+
+
+def test_a_position_bounds_the_time_first() -> None:
+    found = st.where(RunFilter(origin=None))
+    st.behind(found, RunPosition(Nanos(5), "r"), newer=False)
+    assert found.text == snapshot(
+        "started_at <= fromUnixTimestamp64Nano({position:Int64}, 'UTC') AND (started_at, run_id) < (fromUnixTimestamp64Nano({position:Int64}, 'UTC'), {position_id:String})"
+    )
+    newer = st.where(RunFilter(origin=None))
+    st.behind(newer, RunPosition(Nanos(5), "r"), newer=True)
+    st.within(newer, 9, newer=True)
+    assert newer.text == snapshot(
+        "started_at >= fromUnixTimestamp64Nano({position:Int64}, 'UTC') AND (started_at, run_id) > (fromUnixTimestamp64Nano({position:Int64}, 'UTC'), {position_id:String}) AND started_at <= fromUnixTimestamp64Nano({bound:Int64}, 'UTC')"
+    )
+
+
+def test_columns_are_the_fields_of_the_row_type_with_moments_as_numbers() -> None:
+    assert st.columns(LogRecord) == snapshot(
+        "trace_id, span_id, toUnixTimestamp64Nano(time) AS time, toUnixTimestamp64Nano(observed) AS observed, event_name, severity, body, resource, attributes, scope_name"
+    )
+
+
+def test_a_list_of_steps_names_the_long_texts_it_leaves_out() -> None:
+    short = st.step_columns(whole=False)
+    assert short.count("if(length(tool_result) > 16384, NULL, tool_result) AS tool_result") == 1
+    for name in st.LARGE:
+        assert f"'{name}'" in short
+    assert "left_out" not in st.step_columns(whole=True)
