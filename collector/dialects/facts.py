@@ -23,6 +23,7 @@ class Facts:
     __slots__ = (
         "_answer",
         "_parsed",
+        "answer_key",
         "attributes",
         "dialect",
         "failed",
@@ -40,6 +41,7 @@ class Facts:
         self.failed = False
         self._parsed: dict[str, JsonValue] = {}
         self._answer: Answer | None = None
+        self.answer_key = ""
 
     @property
     def is_model_call(self) -> bool:
@@ -76,5 +78,6 @@ class Facts:
                 if key in self.attributes:
                     self._answer = answer_in(self.data(key))
                     if self._answer is not NO_ANSWER:
+                        self.answer_key = key
                         break
         return self._answer

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from collector.dialects.facts import Facts
 from collector.dialects.providers import REGISTRY, provider_of
-from collector.dialects.rules import Field, Source, inside, keys, of_span, quoted, truth
+from collector.dialects.rules import BODY, Field, Source, inside, keys, of_span, quoted, truth
 from collector.dialects.values import as_data, as_json, as_object, as_text, found, unquoted
 from gnomon.model import JsonValue, Kind
 
@@ -171,7 +171,7 @@ FINISH_REASONS: tuple[Source, ...] = (
     *keys("2.9", "gen_ai.response.stop_reason", take=quoted),
     *keys("2.9", "gen_ai.output.messages", take=_of_output_messages),
     *of_span("2.9", "span event gen_ai.choice", _of_choice_events, _has_choice_event),
-    *of_span("M8", "body", _answered_reason, _succeeded_call),
+    *of_span("M8", BODY, _answered_reason, _succeeded_call),
 )
 
 MODELS: tuple[Field, ...] = (
@@ -209,7 +209,7 @@ MODELS: tuple[Field, ...] = (
                 "ai.response.model",
                 when=_succeeded,
             ),
-            *of_span("M8", "body", _answered_model, _succeeded_call),
+            *of_span("M8", BODY, _answered_model, _succeeded_call),
         ),
     ),
     Field("model", keys("M6", *_UNDIRECTED, take=quoted)),
@@ -217,7 +217,7 @@ MODELS: tuple[Field, ...] = (
         "response_id",
         (
             *keys("M9", "gen_ai.response.id", "ai.response.id", when=_succeeded),
-            *of_span("M8", "body", _answered_id, _succeeded_call),
+            *of_span("M8", BODY, _answered_id, _succeeded_call),
         ),
     ),
     Field(

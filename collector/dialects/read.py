@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from collector.dialects.facts import Facts
 from collector.dialects.failures import failure_of
 from collector.dialects.kinds import kind_of
+from collector.dialects.rules import BODY
 from collector.dialects.scopes import dialect_of
 from collector.dialects.table import INDEX, Hit, Index
 from collector.spans import Span
@@ -47,7 +48,8 @@ def read_span(span: Span, index: Index = INDEX) -> Reading:
         for hit in hits:
             value = hit.source.take(facts, hit.source.key)
             if value is not None:
-                reading.put(name, value, (hit.source.rule, hit.source.key))
+                key = facts.answer_key if hit.source.key == BODY else hit.source.key
+                reading.put(name, value, (hit.source.rule, key))
                 break
     return reading
 

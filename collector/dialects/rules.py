@@ -23,6 +23,10 @@ class Place(Enum):
     """Name, events or body of the span: asked of each span that meets the condition."""
 
 
+BODY = "body"
+"""Key of sources that look into the provider's answer, wherever it lies (M8)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """One place where a field may be found. The order of the sources of a field is its rank."""

@@ -166,7 +166,7 @@ def restated(facts: Facts) -> tuple[str, str, Mapping[str, int]] | None:
         if key in facts.attributes and (usage := usage_in(facts.data(key))):
             return rule, key, usage
     usage = {} if facts.failed else dict(facts.answer.usage)
-    return ("M8", "body", usage) if usage else None
+    return ("M8", facts.answer_key, usage) if usage else None
 
 
 def aggregated(facts: Facts) -> dict[str, int]:

@@ -1,0 +1,97 @@
+"""Why a step says what it says: for each field the rule and the key that filled it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from collector.fold import read_trace
+from collector.naming import naming_of
+from collector.spans import LogRecord, Span
+from collector.steps import Draft, step_of
+from collector.watched import Watched
+from gnomon.model import WORK, JsonValue, RunId, Step
+
+_OWN = frozenset(
+    {
+        "run_id",
+        "trace_id",
+        "span_id",
+        "parent_span_id",
+        "started_at",
+        "ended_at",
+        "duration_ns",
+        "span_name",
+        "scope_name",
+        "scope_version",
+        "service_name",
+        "service_version",
+        "origin",
+        "content_captured",
+        "agent_path",
+    }
+)
+"""Fields that are copied or computed without a choice between sources."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """One field of a step: its value, the number of the rule, and the key it came from."""
+
+    field: str
+    value: JsonValue
+    number: str
+    key: str
+
+    @property
+    def rule(self) -> str:
+        """The rule with the key it read, as people see it: `T1 gen_ai.usage.input_tokens`."""
+        return f"{self.number} {self.key}".strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A step, why its fields have their values, and which attributes nothing was read from."""
+
+    step: Step
+    filled: Sequence[Filled]
+    unread: Sequence[str]
+
+
+def explain(
+    span: Span,
+    logs: Sequence[LogRecord],
+    watched: Watched,
+    trace: Sequence[Span] = (),
+) -> Explanation:
+    """Explain a span by the very code that stores it.
+
+    With the other spans of its `trace`, what the trace adds is explained too (duplicates, agents,
+    the status of a tool); `logs` are those of the span, or of the trace.
+    """
+    others = [other for other in trace if other.span_id != span.span_id]
+    drafts = read_trace([span, *others], logs, naming_of(watched))
+    return _explained(next(draft for draft in drafts if draft.span is span))
+
+
+def _explained(draft: Draft) -> Explanation:
+    counted = draft.kind in WORK and draft.duplicate_of is None
+    step = step_of(draft, RunId(draft.run_id or draft.span.trace_id), counted=counted)
+    reasons = {**draft.reading.reasons, "dialect": ("2.1", "scope and keys")}
+    if draft.duplicate_of is not None:
+        rule, _, why = (step.duplicate_reason or "").partition(": ")
+        reasons["duplicate_of"] = reasons["duplicate_reason"] = (rule, why)
+        reasons["counted"] = (rule, why)
+    else:
+        reasons["counted"] = ("1.1", f"kind {draft.kind}")
+    reasons.setdefault("status", ("E1", "status"))
+    filled = [
+        Filled(field=name, value=getattr(step, name), number=reasons[name][0], key=reasons[name][1])
+        for name in (field.name for field in fields(Step))
+        if name not in _OWN and name in reasons and _says(getattr(step, name))
+    ]
+    read = {entry.key for entry in filled}
+    unread = sorted(key for key in draft.span.attributes if key not in read)
+    return Explanation(step=step, filled=filled, unread=unread)
+
+
+def _says(value: JsonValue) -> bool:
+    return value is not None and value != () and value != {}
