@@ -1,0 +1,1 @@
+"""Late outcomes: what happened to the work after the run had ended."""
