@@ -293,4 +293,3 @@ def _add_errors(app: FastAPI, pages: Pages) -> None:
     app.add_exception_handler(HTTPException, handler(errors.of_http))
     app.add_exception_handler(RequestValidationError, handler(errors.of_validation))
     app.add_exception_handler(Exception, handler(errors.of_bug))
-

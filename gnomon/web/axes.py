@@ -136,4 +136,17 @@ def width_of(labels: Sequence[str], *, least: float = 0) -> float:
     return max([least, *(len(label) * LETTER for label in labels)])
 
 
+def log_axis(values: Sequence[float]) -> Axis:
+    """Return a logarithmic axis over positive values; its ends are 1, 2 or 5 times a power of ten.
+
+    >>> log_axis([0.3, 28]).ticks
+    (0.2, 1.0, 10.0, 50.0)
+    """
+    steps = [m * 10.0**power for power in range(-6, 8) for m in (1, 2, 5)]
+    low = max(step for step in steps if step <= min(values) * 1.0001)
+    high = min(step for step in steps if step >= max(values) * 0.9999 and step > low)
+    inner = [10.0**power for power in range(-6, 8) if low * 1.9 < 10.0**power < high / 1.9]
+    return Axis(low, high, tuple(round(tick, 9) for tick in (low, *inner, high)), log=True)
+
+
 Format = Callable[[float], str]

@@ -5,11 +5,15 @@ from collections.abc import Callable, Sequence
 from collector.views import RunBucket
 from gnomon.model import Estimate, Rate
 from gnomon.web import svg
-from gnomon.web.axes import axis, time_axis
+from gnomon.web.axes import axis, log_axis, time_axis
 from gnomon.web.formats import count, duration, percent, plural, short_count
 from gnomon.web.plots import Data, Figure, few, frame_of, links_of
 from gnomon.web.port import Interval
 from gnomon.web.svg import Series
+
+
+_LOG_FROM = 40
+"""Durations that differ by more are drawn on a logarithmic axis."""
 
 
 def layers(points: Sequence[RunBucket | None]) -> Sequence[Series]:
@@ -43,7 +47,7 @@ def runs_figure(data: Data, total: RunBucket, words: str) -> Figure:
     title = f"{plural(total.runs, 'run')} in {words}, {count(total.errors)} ended in error"
     frame = frame_of(
         data,
-        title=f"Runs by status, per {data.each()}",
+        title=f"Runs by status, per {data.each}",
         finding=title,
         readings=readings(names, data.points),
         scale=axis(counts, least=1),
@@ -53,7 +57,7 @@ def runs_figure(data: Data, total: RunBucket, words: str) -> Figure:
     return Figure(
         name="runs",
         title=title,
-        subtitle=f"runs by status, per {data.each()}",
+        subtitle=f"runs by status, per {data.each}",
         chart=svg.bars(frame, layers(data.points)),
         heads=("Time (UTC)", "Runs", "Error", "Unknown", "Ok", "Still open"),
         rows=[
@@ -75,7 +79,7 @@ def errors_figure(data: Data, total: RunBucket, rate: Rate) -> Figure:
     method = "95 % Wilson interval" if any(estimates) else "no interval"
     frame = frame_of(
         data,
-        title=f"Share of runs that ended in error, per {data.each()}",
+        title=f"Share of runs that ended in error, per {data.each}",
         finding=_errors_finding(data, estimates, rate),
         readings=[
             _error_reading(name, point, estimate)
@@ -94,7 +98,7 @@ def errors_figure(data: Data, total: RunBucket, rate: Rate) -> Figure:
     return Figure(
         name="errors",
         title=frame.finding,
-        subtitle=f"error share per {data.each()}, {method}, n = {count(rate.n)}",
+        subtitle=f"error share per {data.each}, {method}, n = {count(rate.n)}",
         chart=svg.lines(frame, [series]),
         heads=("Time (UTC)", "Error share", "Low", "High", "Errors", "n", "Unknown left out"),
         rows=[
@@ -120,6 +124,8 @@ def duration_figure(data: Data, total: RunBucket) -> Figure:
     p50 = data.values(lambda p: None if p.p50_ns is None else p.p50_ns / 1e9)
     p95 = data.values(lambda p: None if p.p95_ns is None else p.p95_ns / 1e9)
     known = [value for value in (*p50, *p95) if value is not None]
+    wide = len(known) > 1 and min(known) > 0 and max(known) / min(known) > _LOG_FROM
+    scale = log_axis(known) if wide else time_axis(known)
     title = (
         f"Half of the runs take {duration(total.p50_ns)}, one in twenty {duration(total.p95_ns)}"
     )
@@ -127,7 +133,7 @@ def duration_figure(data: Data, total: RunBucket) -> Figure:
         title = "No settled run yet"
     frame = frame_of(
         data,
-        title=f"Duration of settled runs, per {data.each()}",
+        title=f"Duration of settled runs, per {data.each}",
         finding=title if total.p50_ns is None else f"{title} or more",
         readings=[
             name
@@ -139,14 +145,14 @@ def duration_figure(data: Data, total: RunBucket) -> Figure:
             )
             for name, p in zip(names, data.points, strict=True)
         ],
-        scale=time_axis(known),
+        scale=scale,
         shape=lambda seconds: duration(round(seconds * 1e9)),
         slots=False,
     )
     return Figure(
         name="duration",
         title=frame.finding,
-        subtitle=f"p50 and p95 per {data.each()}, nearest rank",
+        subtitle=f"p50 and p95 per {data.each}, nearest rank" + (", log scale" if wide else ""),
         chart=svg.lines(
             frame,
             [
@@ -176,7 +182,7 @@ def _errors_finding(data: Data, estimates: Sequence[Estimate | None], rate: Rate
     if peaks:
         value, name = max(peaks)
         return f"Errors stood out {name}: {percent(value)} against {percent(rate.value)}"
-    return f"{percent(rate.value)} of the runs ended in error; no {data.each()} stands out"
+    return f"{percent(rate.value)} of the runs ended in error; no {data.each} stands out"
 
 
 def _error_reading(name: str, point: RunBucket | None, estimate: Estimate | None) -> str:

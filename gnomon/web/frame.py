@@ -50,7 +50,7 @@ def ident(text: str, shown: str | None = None) -> Markup:
 
 
 _FILTERS = (
-    *("ago", "count", "cut", "duration", "machine_time", "percent", "plural", "pretty"),
+    *("ago", "count", "cut", "duration", "hour", "machine_time", "percent", "plural", "pretty"),
     *("short_count", "size", "usd"),
 )
 _GLYPHS = {"ok": "✓", "error": "✕", "unknown": "?"}

@@ -52,6 +52,16 @@ class VersionRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Top:
+    """The most frequent values of one facet."""
+
+    title: str
+    none: str
+    rows: Sequence[tuple[str, int, str]]
+    """Value, runs, address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
     """What the charts and tiles show; kept while the data do not change."""
 
@@ -59,7 +69,7 @@ class Board:
     tiles: Sequence[Tile]
     figures: Sequence[Figure]
     versions: Sequence[VersionRow]
-    failures: Sequence[tuple[FacetCount, str]]
+    tops: Sequence[Top]
     agents: Sequence[FacetCount]
 
 
@@ -131,10 +141,19 @@ def board(
             _version(reader, query, one.value, now, deploys, interval)
             for one in facets.get("version", ())
         ],
-        failures=[
-            (one, query.having(error=one.value).url()) for one in facets.get("error_type", ())
+        tops=[
+            _top(query, "Errors", "No step failed in this time.", "error", facets["error_type"]),
+            _top(query, "Models", "No model was named.", "model", facets["model"]),
         ],
         agents=facets.get("agent", ()),
+    )
+
+
+def _top(query: Query, title: str, none: str, name: str, counts: Sequence[FacetCount]) -> Top:
+    return Top(
+        title=title,
+        none=none,
+        rows=[(one.value, one.runs, query.having(**{name: one.value}).url()) for one in counts[:5]],
     )
 
 
@@ -160,7 +179,7 @@ def _tiles(
     data: Data,
     period: Period,
 ) -> Sequence[Tile]:
-    words = f"the {period.words} before"
+    words = period.words
     href = data.query.url()
 
     def tile(
@@ -174,11 +193,13 @@ def _tiles(
         empty: float | None = None,
     ) -> Tile:
         course = [empty if point is None else values(point) for point in data.points]
+        if data.time.partial(data.now) and len(course) > 3:
+            course.pop()  # its time is not over; it would look like a fall
         return Tile(
             label=label,
             number=number,
             beside=beside,
-            before=f"{was} {words}",
+            before=f"{words} before: {was}",
             spark=svg.spark(course, title=f"{label} over the {period.words}"),
             href=link,
         )
@@ -186,12 +207,12 @@ def _tiles(
     errors = figures.written(rate)
     was = percent(rate_before.value)
     if rate_before.value is not None:
-        was = f"{was}, n = {count(rate_before.n)},"
+        was = f"{was}, n = {count(rate_before.n)}"
     return [
         tile(
             "Runs",
             count(total.runs),
-            f"{plural(total.open, 'run')} still open" if total.open else "all settled",
+            f"{count(total.open)} still open" if total.open else "all settled",
             count(before.runs),
             lambda point: point.runs,
             empty=0,

@@ -10,7 +10,6 @@ from gnomon.clock import Nanos
 from gnomon.web.axes import Axis
 from gnomon.web.figures import FEW
 from gnomon.web.filters import Query
-from gnomon.web.formats import duration
 from gnomon.web.port import Interval
 from gnomon.web.svg import Frame
 from gnomon.web.timeline import Timeline
@@ -56,9 +55,10 @@ class Data:
         """Return one value a point; a point without runs has none."""
         return [None if point is None else read(point) for point in self.points]
 
+    @property
     def each(self) -> str:
-        """Return the width of a point in words."""
-        return duration(self.time.width).replace("1 ", "", 1) if self.time.width else ""
+        """The width of a point in words."""
+        return self.time.each
 
 
 def frame_of(

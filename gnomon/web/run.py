@@ -154,7 +154,7 @@ def run_page(
         facts=_facts(run, query),
         limits=limits(run, steps),
         lines=_lines(rows, node, scale, run_id, ask),
-        drawn=len(rows),
+        drawn=len(rows) + sum(len(row.wrappers) for row in rows),
         total=len(steps),
         ruler=waterfall.ruler(scale),
         rules=waterfall.rules(scale),
@@ -291,8 +291,8 @@ def _facts(run: Run, query: Query) -> Sequence[tuple[str, str, str]]:
             version = agent.having(version=run.agent_version)
             found.append(("Version", run.agent_version, version.url()))
     found.append(("Model", ", ".join(run.models) or "unknown", ""))
-    active = f" ({duration(run.active_ns)} at work)" if run.active_ns < run.duration_ns else ""
-    found.append(("Duration", duration(run.duration_ns) + active, ""))
+    took, active = duration(run.duration_ns), duration(run.active_ns)
+    found.append(("Duration", took if took == active else f"{took} ({active} at work)", ""))
     found.append(("Steps", _steps(run), ""))
     cached = f", {short_count(run.cached_tokens)} cached" if run.cached_tokens else ""
     tokens = f"{short_count(run.input_tokens)} in{cached} · {short_count(run.output_tokens)} out"

@@ -88,6 +88,7 @@ class RunsView:
     chips: Sequence[Chip]
     strip: Markup
     scale: Sequence[str]
+    caption: str
     drag: tuple[int, int, str]
     """Start and width of the strip's points in milliseconds, and the address a drag completes."""
     periods: Sequence[tuple[str, str]]
@@ -176,6 +177,7 @@ def runs(
             links=[query.within(start, start + time.width).url() for start in time.starts],
         ),
         scale=_scale(time.labels),
+        caption=f"per {time.each}, at most {count(max([0, *(p.runs for p in points if p)]))}",
         drag=(
             time.since // 1_000_000,
             time.width // 1_000_000,
@@ -237,7 +239,7 @@ def _choices(query: Query, facets: Mapping[Facet, Sequence[FacetCount]]) -> Sequ
         values = list(facets.get(facet, ()))
         if chosen and all(one.value != chosen for one in values):
             values.insert(0, FacetCount(value=chosen, runs=0))
-        if values:
+        if len(values) > 1 or chosen:
             found.append(Choice(name=name, chosen=chosen, values=values))
     return found
 

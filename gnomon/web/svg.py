@@ -10,6 +10,8 @@ from gnomon.web.axes import Axis, Format, apart, ends, width_of
 
 WIDTH = 640
 _TOP, _LANE, _BOTTOM, _GAP = 10, 20, 22, 14
+_BOLD = 1.2
+"""Bold letters are so much wider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +186,7 @@ def strip(
 
 def _plot(frame: Frame, names: Sequence[str], *, slots: bool) -> _Plot:
     left = width_of([frame.format(tick) for tick in frame.axis.ticks]) + 10
-    right = WIDTH - min(110.0, width_of(names)) - 10
+    right = WIDTH - min(118.0, width_of(names) * _BOLD) - 10
     top = _TOP + (_LANE if frame.marks else 0)
     return _Plot(left, right, top, frame.height - _BOTTOM, len(frame.labels), slots)
 

@@ -56,6 +56,15 @@ class Timeline:
         step = dt.timedelta(days=1) if days else width
         return [tick(from_nanos(Nanos(start)), step) for start in self.starts]
 
+    @property
+    def each(self) -> str:
+        """The width of a point in words, to stand behind `per`."""
+        seconds = self.width // SECOND
+        for size, noun in ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
+            if seconds >= size and seconds % size == 0:
+                return noun if seconds == size else f"{seconds // size} {noun}s"
+        return f"{seconds} seconds"
+
     def name(self, start: int) -> str:
         """Return the words for a point's time, as in `9 Oct 14:00–14:30`."""
         begin = from_nanos(Nanos(start))
@@ -72,14 +81,15 @@ class Timeline:
         known = {bucket.start: bucket for bucket in buckets}
         return [known.get(Nanos(start)) for start in self.starts]
 
-    def marks(self, deploys: Iterable[Deploy], *, slots: bool) -> Sequence[Mark]:
-        """Return deploy marks at their place among the points."""
+    def marks(self, deploys: Sequence[Deploy], *, slots: bool) -> Sequence[Mark]:
+        """Return deploy marks at their place among the points; the agent where there are several."""
+        several = len({one.agent for one in deploys}) > 1
         shift = 0.5 if slots else 0.0
         last = len(self.starts) - (0.5 if slots else 1)
         return [
             Mark(
                 max(-0.5 if slots else 0.0, min(last, (one.at - self.since) / self.width - shift)),
-                f"{one.version} starts",
+                f"{one.agent} {one.version}" if several else f"{one.version} starts",
             )
             for one in deploys
             if self.since <= one.at < self.until

@@ -16,12 +16,12 @@ def cost_figure(data: Data, total: RunBucket, words: str) -> Figure:
     known = total.cost_usd is not None
     title = f"{usd(total.cost_usd)} in {words}, {each} a run" if known else "No cost is known"
     unpriced = total.unpriced_calls
-    subtitle = f"USD per {data.each()}, by the price table" + (
+    subtitle = f"USD per {data.each}, by the price table" + (
         f"; {plural(unpriced, 'model call')} without a price left out" if unpriced else ""
     )
     frame = frame_of(
         data,
-        title=f"Cost per {data.each()}",
+        title=f"Cost per {data.each}",
         finding=title,
         readings=[
             f"{name}\n"
@@ -73,7 +73,7 @@ def tokens_figure(data: Data) -> Figure:
     )
     frame = frame_of(
         data,
-        title=f"Tokens per {data.each()}",
+        title=f"Tokens per {data.each}",
         finding=title,
         readings=[
             f"{name}\n"
@@ -92,7 +92,7 @@ def tokens_figure(data: Data) -> Figure:
     return Figure(
         name="tokens",
         title=title,
-        subtitle=f"tokens per {data.each()}; output at the bottom",
+        subtitle=f"tokens per {data.each}; output at the bottom",
         chart=svg.bars(
             frame,
             [
