@@ -2,7 +2,9 @@
 
 import base64
 import json
+import math
 import os
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +134,25 @@ def text(value: AnyValue) -> str:
         case "int_value":
             return str(value.int_value)
         case "double_value":
-            whole = value.double_value
-            return str(int(whole)) if whole.is_integer() and abs(whole) < 1e15 else repr(whole)
+            return double(value.double_value)
         case "bytes_value":
             return base64.b64encode(value.bytes_value).decode()
         case None:
             return ""
         case _:
             return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def double(value: float) -> str:
+    """Return a number as ClickHouse writes it: the shortest digits, no exponent from 1e-6 to 1e21."""
+    if not math.isfinite(value):
+        return str(value)
+    digits = Decimal(repr(value))
+    if value == 0 or 1e-6 <= abs(value) < 1e21:
+        text = f"{digits:f}"
+        return text.removesuffix(".0")
+    mantissa, _, exponent = repr(value).partition("e")
+    return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
 
 
 def plain(value: AnyValue) -> Any:

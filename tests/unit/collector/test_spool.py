@@ -1,21 +1,19 @@
 """The spool: what it acknowledges survives, is counted once, and is bounded."""
 
-import hashlib
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from collector.queue.database import FILE
 from collector.queue.entries import HOUR
-from collector.queue.port import Queued, Request, Signal
+from collector.queue.port import Queued, Request
 from collector.queue.spool import Spool
 from gnomon.clock import Nanos, to_nanos
 from gnomon.config import QueueSettings
@@ -28,22 +26,7 @@ from gnomon.errors import (
     StoreHeld,
     Unavailable,
 )
-
-T0 = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
-NOW = to_nanos(T0)
-ALWAYS = (Nanos(0), Nanos(2**62))
-SECOND = Nanos(1_000_000_000)
-TRACE_A, TRACE_B = "a" * 32, "b" * 32
-
-
-class Hands:
-    """A clock that stands until it is moved."""
-
-    def __init__(self) -> None:
-        self.now = T0
-
-    def __call__(self) -> datetime:
-        return self.now
+from tests.spools import ALWAYS, NOW, T0, TRACE_A, TRACE_B, Hands, everything, opened, request, row
 
 
 @pytest.fixture
@@ -51,51 +34,11 @@ def clock() -> Hands:
     return Hands()
 
 
-def opened(path: Path, clock: Hands, **settings: object) -> Spool:
-    spool = Spool(path, QueueSettings(**settings), clock=clock)
-    spool.start()
-    return spool
-
-
 @pytest.fixture
 def spool(tmp_path: Path, clock: Hands) -> Iterator[Spool]:
     spool = opened(tmp_path, clock)
     yield spool
     spool.stop(5)
-
-
-def request(
-    name: str = "one",
-    *,
-    signal: Signal = "traces",
-    source: str | None = None,
-    size: int = 10,
-    received: int = 3,
-    rejected: dict[str, int] | None = None,
-    traces: tuple[str, ...] = (),
-    at: int = NOW,
-) -> Request:
-    refused = rejected or {}
-    return Request(
-        signal=signal,
-        source=source or f"{signal}/http/loopback",
-        payload=name.encode().ljust(size, b".") if received > sum(refused.values()) else b"",
-        digest=hashlib.sha256(f"{signal}{name}".encode()).digest(),
-        received=received,
-        rejected=refused,
-        traces=traces,
-        received_at=Nanos(at),
-    )
-
-
-def everything(spool: Spool) -> list[Queued]:
-    return list(spool.take(1 << 30, 0))
-
-
-def row(spool: Spool, source: str = "traces/http/loopback"):
-    (found,) = [r for r in spool.books.ledger(*ALWAYS) if r.source == source]
-    assert found.received == found.stored + sum(found.rejected.values()) + found.pending
-    return found
 
 
 def test_a_request_comes_back_as_it_was_put(spool):
@@ -398,104 +341,6 @@ def test_stopping_commits_what_was_handed_in(tmp_path, clock):
     again = opened(tmp_path, clock)
     assert len(everything(again)) == 200
     again.stop(5)
-
-
-def test_stored_traces_are_due_at_once_and_forgotten_when_folded(spool):
-    spool.put(request("a", traces=(TRACE_A,), at=NOW - SECOND)).result(5)
-    spool.put(request("b", traces=(TRACE_A, TRACE_B), at=NOW)).result(5)
-    assert spool.touched.due(NOW, 10) == []
-    spool.stored(everything(spool))
-    due = spool.touched.due(NOW, 10)
-    assert {t.trace_id: (t.first_received, t.last_received) for t in due} == {
-        TRACE_A: (NOW - SECOND, NOW),
-        TRACE_B: (NOW, NOW),
-    }
-    spool.touched.folded(due, {})
-    assert spool.touched.due(Nanos(NOW + HOUR), 10) == []
-
-
-def test_a_folded_trace_comes_back_at_its_time(spool):
-    spool.touched.touch({TRACE_A: NOW}, NOW)
-    spool.touched.folded(spool.touched.due(NOW, 10), {TRACE_A: Nanos(NOW + 5 * SECOND)})
-    assert spool.touched.due(Nanos(NOW + 4 * SECOND), 10) == []
-    (back,) = spool.touched.due(Nanos(NOW + 5 * SECOND), 10)
-    assert (back.trace_id, back.last_received) == (TRACE_A, NOW)
-    assert spool.touched.waiting() == 1
-
-
-def test_what_comes_while_a_trace_is_folded_is_not_forgotten(spool):
-    spool.put(request("a", traces=(TRACE_A,))).result(5)
-    spool.stored(everything(spool))
-    taken = spool.touched.due(NOW, 10)
-    spool.put(request("b", traces=(TRACE_A,))).result(5)
-    spool.stored(everything(spool))
-    spool.touched.folded(taken, {TRACE_A: Nanos(NOW + HOUR)})
-    (again,) = spool.touched.due(NOW, 10)
-    assert again.generation > taken[0].generation
-
-
-def test_a_trace_that_waits_to_settle_is_due_at_once_when_something_comes(spool):
-    spool.touched.touch({TRACE_A: NOW}, NOW)
-    spool.touched.folded(spool.touched.due(NOW, 10), {TRACE_A: Nanos(NOW + HOUR)})
-    spool.put(request("late", traces=(TRACE_A,))).result(5)
-    spool.stored(everything(spool))
-    assert [t.trace_id for t in spool.touched.due(NOW, 10)] == [TRACE_A]
-
-
-def test_traces_that_wait_longest_come_first(spool, clock):
-    spool.touched.touch({TRACE_B: NOW}, NOW)
-    spool.touched.touch({TRACE_A: NOW}, Nanos(NOW + 1))
-    due = spool.touched.due(Nanos(NOW + 1), 10)
-    assert [t.trace_id for t in due] == [TRACE_B, TRACE_A]
-    assert [t.trace_id for t in spool.touched.due(Nanos(NOW + 1), 1)] == [TRACE_B]
-
-
-KILLED = """
-import os, sys, threading
-from pathlib import Path
-from collector.queue.spool import Spool
-from gnomon.clock import utc_now
-from gnomon.config import QueueSettings
-from tests.unit.collector.test_spool import request
-spool = Spool(Path(sys.argv[1]), QueueSettings(), clock=utc_now)
-spool.start()
-def put(worker):
-    for number in range(10**6):
-        name = f"{worker}-{number}"
-        spool.put(request(name, size=5000)).result()
-        os.write(1, f"{name}\\n".encode())
-def store():
-    while True:
-        spool.stored(spool.take(50_000, 0.01))
-for worker in range(4):
-    threading.Thread(target=put, args=(worker,), daemon=True).start()
-store()
-"""
-
-
-@pytest.mark.parametrize("lines", [20, 150])
-def test_what_was_acknowledged_survives_kill_9_and_the_ledger_balances(tmp_path, clock, lines):
-    child = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path)],
-        stdout=subprocess.PIPE,
-        cwd=Path(__file__).parents[3],
-        text=True,
-    )
-    assert child.stdout is not None
-    with child.stdout:
-        acknowledged = [child.stdout.readline().strip() for _ in range(lines)]
-        os.kill(child.pid, signal.SIGKILL)
-        acknowledged += [line.strip() for line in child.stdout.readlines() if line.endswith("\n")]
-    child.wait(10)
-    spool = opened(tmp_path, clock)
-    for name in acknowledged:
-        assert spool.put(request(name, size=5000)).result(5) is False
-    db = sqlite3.connect(tmp_path / FILE)
-    (waiting,) = db.execute("SELECT coalesce(sum(items), 0) FROM queue").fetchone()
-    (known,) = db.execute("SELECT count(*) FROM seen").fetchone()
-    db.close()
-    assert (row(spool).pending, row(spool).received) == (waiting, 3 * known)
-    spool.stop(5)
 
 
 def test_no_directory_can_be_made_is_said_clearly(clock, tmp_path):

@@ -1,0 +1,73 @@
+"""Traces that changed: due at once, forgotten when folded, never lost."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from collector.queue.entries import HOUR
+from collector.queue.spool import Spool
+from gnomon.clock import Nanos
+from tests.spools import NOW, SECOND, TRACE_A, TRACE_B, Hands, everything, opened, request
+
+
+@pytest.fixture
+def clock() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+def spool(tmp_path: Path, clock: Hands) -> Iterator[Spool]:
+    spool = opened(tmp_path, clock)
+    yield spool
+    spool.stop(5)
+
+
+def test_stored_traces_are_due_at_once_and_forgotten_when_folded(spool):
+    spool.put(request("a", traces=(TRACE_A,), at=NOW - SECOND)).result(5)
+    spool.put(request("b", traces=(TRACE_A, TRACE_B), at=NOW)).result(5)
+    assert spool.touched.due(NOW, 10) == []
+    spool.stored(everything(spool))
+    due = spool.touched.due(NOW, 10)
+    assert {t.trace_id: (t.first_received, t.last_received) for t in due} == {
+        TRACE_A: (NOW - SECOND, NOW),
+        TRACE_B: (NOW, NOW),
+    }
+    spool.touched.folded(due, {})
+    assert spool.touched.due(Nanos(NOW + HOUR), 10) == []
+
+
+def test_a_folded_trace_comes_back_at_its_time(spool):
+    spool.touched.touch({TRACE_A: NOW}, NOW)
+    spool.touched.folded(spool.touched.due(NOW, 10), {TRACE_A: Nanos(NOW + 5 * SECOND)})
+    assert spool.touched.due(Nanos(NOW + 4 * SECOND), 10) == []
+    (back,) = spool.touched.due(Nanos(NOW + 5 * SECOND), 10)
+    assert (back.trace_id, back.last_received) == (TRACE_A, NOW)
+    assert spool.touched.waiting() == 1
+
+
+def test_what_comes_while_a_trace_is_folded_is_not_forgotten(spool):
+    spool.put(request("a", traces=(TRACE_A,))).result(5)
+    spool.stored(everything(spool))
+    taken = spool.touched.due(NOW, 10)
+    spool.put(request("b", traces=(TRACE_A,))).result(5)
+    spool.stored(everything(spool))
+    spool.touched.folded(taken, {TRACE_A: Nanos(NOW + HOUR)})
+    (again,) = spool.touched.due(NOW, 10)
+    assert again.generation > taken[0].generation
+
+
+def test_a_trace_that_waits_to_settle_is_due_at_once_when_something_comes(spool):
+    spool.touched.touch({TRACE_A: NOW}, NOW)
+    spool.touched.folded(spool.touched.due(NOW, 10), {TRACE_A: Nanos(NOW + HOUR)})
+    spool.put(request("late", traces=(TRACE_A,))).result(5)
+    spool.stored(everything(spool))
+    assert [t.trace_id for t in spool.touched.due(NOW, 10)] == [TRACE_A]
+
+
+def test_traces_that_wait_longest_come_first(spool, clock):
+    spool.touched.touch({TRACE_B: NOW}, NOW)
+    spool.touched.touch({TRACE_A: NOW}, Nanos(NOW + 1))
+    due = spool.touched.due(Nanos(NOW + 1), 10)
+    assert [t.trace_id for t in due] == [TRACE_B, TRACE_A]
+    assert [t.trace_id for t in spool.touched.due(Nanos(NOW + 1), 1)] == [TRACE_B]
