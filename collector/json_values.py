@@ -4,11 +4,15 @@ import base64
 import binascii
 import math
 from collections.abc import Callable
+from typing import TypeVar, TypeVarTuple, Unpack
 
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
 from collector.nested import MAX_DEPTH, json_text
+
+_Given = TypeVarTuple("_Given")
+_Read = TypeVar("_Read")
 
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _NAMES: dict[object, str] = {
@@ -72,7 +76,7 @@ def whole_number(given: object) -> int:
 def signed_number(given: object) -> int:
     """Read a whole number of 64 bits with sign."""
     number = whole_number(given)
-    if not -(2**63) <= number < 2**63:
+    if not _fits(number):
         raise Wrong("a number of at most 64 bits expected")
     return number
 
@@ -139,54 +143,47 @@ class ValueReader:
     ) -> None:
         """Fill a list of attributes."""
         for place, item in enumerate(given):
-            if not self._suspicious and _filled_text(pairs, item):
-                continue
-            try:
-                if not isinstance(item, dict):
-                    raise Wrong.type_of(item, "an object")
-                pair = pairs.add()
-                pair.key = self._key(item)
-                value = item.get("value")
-                if value is not None:
-                    self.fill(pair.value, value)
-            except Wrong as wrong:
-                wrong.within(place)
-                raise
+            if self._suspicious or not _filled_plain(pairs, item):
+                _at(place, self._fill_pair, pairs, item)
 
-    def _key(self, item: dict[object, object]) -> str:
+    def _fill_pair(self, pairs: RepeatedCompositeFieldContainer[KeyValue], item: object) -> None:
+        key, value = self._pair(item)
+        pair = pairs.add()
+        pair.key = key
+        if value is not None:
+            _at("value", self.fill, pair.value, value)
+
+    def _pair(self, item: object) -> tuple[str, object]:
+        if not isinstance(item, dict):
+            raise Wrong.type_of(item, "an object")
         key = item.get("key")
-        if key is None:
-            return ""
-        try:
-            return self.text(key)
-        except Wrong as wrong:
-            raise wrong.within("key")  # noqa: B904 - the same error, with its place
+        return "" if key is None else _at("key", self.text, key), item.get("value")
 
     def fill(self, value: AnyValue, given: object) -> None:
         """Fill one value; maps and lists of lists become JSON text at once."""
         value.SetInParent()
         kind, content = self._kind(given)
-        try:
-            match kind:
-                case "string":
-                    value.string_value = self.text(content)
-                case "int":
-                    value.int_value = signed_number(content)
-                case "bool":
-                    value.bool_value = truth(content)
-                case "double":
-                    value.double_value = real_number(content)
-                case "bytes":
-                    value.string_value = base64_text(content)
-                case "array":
-                    self._fill_list(value, content)
-                case "kvlist":
-                    value.string_value = json_text(self._map(content, MAX_DEPTH - 1)).decode()
-                case _:
-                    return
-        except Wrong as wrong:
-            wrong.within(f"{kind}Value")
-            raise
+        if kind:
+            _at(f"{kind}Value", self._fill, value, kind, content)
+
+    def _fill(self, value: AnyValue, kind: str, content: object) -> None:
+        match kind:
+            case "string":
+                value.string_value = self.text(content)
+            case "int":
+                value.int_value = signed_number(content)
+            case "bool":
+                value.bool_value = truth(content)
+            case "double":
+                value.double_value = real_number(content)
+            case "bytes":
+                value.string_value = base64_text(content)
+            case "array":
+                self._fill_list(value, _items(content))
+            case "kvlist":
+                value.string_value = json_text(self._map(content, MAX_DEPTH - 1)).decode()
+            case _:
+                raise AssertionError(kind)
 
     def _kind(self, given: object) -> tuple[str, object]:
         """Return which member is set, and to what; '' for an empty value."""
@@ -198,70 +195,81 @@ class ValueReader:
                 found = (_NAMES[key], content)
         return found
 
-    def _fill_list(self, value: AnyValue, given: object) -> None:
-        items = _items(given)
-        kinds = [self._kind(item)[0] for item in items]
-        if any(kind in {"array", "kvlist", "bytes"} for kind in kinds):
-            plain = [self._plain(item, MAX_DEPTH - 1, at) for at, item in enumerate(items)]
-            value.string_value = json_text(plain).decode()
+    def _fill_list(self, value: AnyValue, items: list[object]) -> None:
+        kinds = {_at(place, self._kind, item)[0] for place, item in enumerate(items)}
+        if kinds & {"array", "kvlist", "bytes"}:
+            value.string_value = json_text(self._list(items, MAX_DEPTH - 1)).decode()
             return
         value.array_value.SetInParent()
         for place, item in enumerate(items):
-            try:
-                self.fill(value.array_value.values.add(), item)
-            except Wrong as wrong:
-                wrong.within(place).within("values")
-                raise
+            _at(f"values[{place}]", self.fill, value.array_value.values.add(), item)
 
-    def _plain(self, given: object, room: int, step: str | int) -> object:
+    def _plain(self, given: object, room: int) -> object:
         """Return a nested value as JSON holds it; `room` levels may follow."""
-        try:
-            kind, content = self._kind(given)
-            read = _SCALARS.get(kind)
-            if read is not None:
-                return read(content)
-            if kind == "string":
-                return self.text(content)
-            if kind not in {"array", "kvlist"}:
-                return None
-            if room == 0:
-                self.flags.add("truncated")
-                return None
-            if kind == "kvlist":
-                return self._map(content, room - 1)
-            return [self._plain(item, room - 1, at) for at, item in enumerate(_items(content))]
-        except Wrong as wrong:
-            wrong.within(step)
-            raise
+        kind, content = self._kind(given)
+        return _at(f"{kind}Value", self._plain_of, kind, content, room) if kind else None
+
+    def _plain_of(self, kind: str, content: object, room: int) -> object:
+        read = _SCALARS.get(kind)
+        if read is not None:
+            return read(content)
+        if kind == "string":
+            return self.text(content)
+        if room == 0:
+            self.flags.add("truncated")
+            return None
+        if kind == "kvlist":
+            return self._map(content, room - 1)
+        return self._list(_items(content), room - 1)
+
+    def _list(self, items: list[object], room: int) -> list[object]:
+        return [_at(f"values[{at}]", self._plain, item, room) for at, item in enumerate(items)]
 
     def _map(self, given: object, room: int) -> dict[str, object]:
         found: dict[str, object] = {}
         for place, item in enumerate(_items(given)):
-            if not isinstance(item, dict):
-                raise Wrong.type_of(item, "an object").within(place)
-            key = self._key(item)
-            value = item.get("value")
-            found[key] = None if value is None else self._plain(value, room, place)
+            key, value = _at(f"values[{place}]", self._pair, item)
+            if value is not None:
+                value = _at(f"values[{place}].value", self._plain, value, room)
+            found[key] = value
         return found
 
 
-def _filled_text(pairs: RepeatedCompositeFieldContainer[KeyValue], item: object) -> bool:
-    """Add the plain case, a key with a text, in the fewest steps; False: it is another case."""
+def _at(step: str | int, read: Callable[[Unpack[_Given]], _Read], *given: *_Given) -> _Read:
+    """Read something inside, and add where it stands to what is wrong with it."""
     try:
-        ((kind, content),) = item["value"].items()  # type: ignore[index]
-        if kind != "stringValue" or not isinstance(content, str):
-            return False
+        return read(*given)
+    except Wrong as wrong:
+        wrong.within(step)
+        raise
+
+
+def _filled_plain(pairs: RepeatedCompositeFieldContainer[KeyValue], item: object) -> bool:
+    """Add the plain case, a key with a scalar, in the fewest steps; False: it is another case."""
+    try:
         key = item["key"]  # type: ignore[index]
-        if not isinstance(key, str):
-            return False
+        ((kind, content),) = item["value"].items()  # type: ignore[index]
     except (AttributeError, KeyError, TypeError, ValueError):
+        return False
+    field = _PLAIN.get((kind, type(content)))
+    if field is None or type(key) is not str or (field == "int_value" and not _fits(content)):
         return False
     pair = pairs.add()
     pair.key = key
-    pair.value.string_value = content
+    setattr(pair.value, field, content)
     return True
 
 
+def _fits(number: int) -> bool:
+    return -(2**63) <= number < 2**63
+
+
+_PLAIN = {
+    ("stringValue", str): "string_value",
+    ("intValue", int): "int_value",
+    ("doubleValue", float): "double_value",
+    ("boolValue", bool): "bool_value",
+}
 _SCALARS: dict[str, Callable[[object], object]] = {
     "int": signed_number,
     "bool": truth,
