@@ -8,11 +8,14 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from collector import wire
+from collector.inspection import Inspector
 from collector.queue.port import Signal
+from gnomon.clock import Nanos
 from gnomon.config import Settings, StoreSettings
 from gnomon.store import Store, open_store
 
 URL = os.environ.get("TEST_CLICKHOUSE_URL")
+NOW = Nanos(2_000_000_000_000_000_000)
 ENGINES = ["embedded", *(["server"] if URL else [])]
 
 
@@ -38,8 +41,10 @@ def fresh_store(engine: str, data: Path) -> Iterator[Store]:
 
 
 def put(store: Store, signal: Signal, *payloads: bytes) -> None:
-    """Store the spans or log records of some export requests, as the writer does."""
-    for body in wire.bodies(signal, payloads, 16 * 1024**2):
+    """Store the spans or log records of some export requests, as receiver and writer do."""
+    inspector = Inspector(max_value=1024**2)
+    kept = [inspector.inspect(signal, payload, NOW).payload for payload in payloads]
+    for body in wire.bodies(signal, kept, 16 * 1024**2):
         store.insert_raw(
             wire.statement(signal), body, tag="tests.put", settings=wire.settings(signal)
         )
