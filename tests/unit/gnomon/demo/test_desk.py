@@ -52,16 +52,16 @@ def tools(run: Handled, name: str) -> list[ReadableSpan]:
     ]
 
 
-def test_the_same_seed_and_start_give_the_same_bytes():
+def test_the_same_seed_and_start_give_the_same_bytes() -> None:
     assert wire(story(runs=60)) == wire(story(runs=60))
 
 
-def test_another_seed_gives_another_story():
+def test_another_seed_gives_another_story() -> None:
     mistakes = [run.truth.mistake for _, run in story(7, runs=100)]
     assert mistakes != [run.truth.mistake for _, run in story(8, runs=100)]
 
 
-def test_another_day_gives_the_same_story_under_other_names():
+def test_another_day_gives_the_same_story_under_other_names() -> None:
     monday, tuesday = story(salt="monday", runs=60), story(salt="tuesday", runs=60)
     for (_, one), (_, other) in zip(monday, tuesday, strict=True):
         assert one.truth.mistake == other.truth.mistake
@@ -70,14 +70,16 @@ def test_another_day_gives_the_same_story_under_other_names():
         assert one.truth.ticket != other.truth.ticket
 
 
-def test_ids_are_unique(long: list[tuple[float, Handled]]):
+def test_ids_are_unique(long: list[tuple[float, Handled]]) -> None:
     spans = [span for _, run in long for span in run.spans]
     contexts = [span.context for span in spans]
     assert len({context.span_id for context in contexts}) == len(spans)
     assert len({context.trace_id for context in contexts}) == len(long)
 
 
-def test_every_mistake_happens_and_every_fault_comes_about(long: list[tuple[float, Handled]]):
+def test_every_mistake_happens_and_every_fault_comes_about(
+    long: list[tuple[float, Handled]],
+) -> None:
     made = Counter(run.truth.mistake for _, run in long)
     assert all(made[mistake] > 0 for mistake in Mistake), made
     assert made[None] > 0.7 * len(long)
@@ -93,7 +95,9 @@ def test_every_mistake_happens_and_every_fault_comes_about(long: list[tuple[floa
     }
 
 
-def test_without_a_mistake_the_right_thing_is_paid_and_said(long: list[tuple[float, Handled]]):
+def test_without_a_mistake_the_right_thing_is_paid_and_said(
+    long: list[tuple[float, Handled]],
+) -> None:
     for _, run in long:
         truth = run.truth
         if truth.mistake is None and "model_down" not in truth.faults:
@@ -102,7 +106,7 @@ def test_without_a_mistake_the_right_thing_is_paid_and_said(long: list[tuple[flo
             assert truth.error_type is None
 
 
-def test_an_unsafe_retry_pays_twice(long: list[tuple[float, Handled]]):
+def test_an_unsafe_retry_pays_twice(long: list[tuple[float, Handled]]) -> None:
     for _, run in long:
         if run.truth.mistake is Mistake.UNSAFE_RETRY:
             assert run.truth.outcome == "refunded_twice"
@@ -113,7 +117,7 @@ def test_an_unsafe_retry_pays_twice(long: list[tuple[float, Handled]]):
 
 def test_an_unverified_refund_starts_before_the_check_has_passed(
     long: list[tuple[float, Handled]],
-):
+) -> None:
     ways = set()
     for _, run in long:
         if run.truth.mistake is Mistake.UNVERIFIED_REFUND:
@@ -125,21 +129,25 @@ def test_an_unverified_refund_starts_before_the_check_has_passed(
     assert ways == {(False, False), (True, False), (True, True)}
 
 
-def test_a_wrong_amount_is_not_what_was_due(long: list[tuple[float, Handled]]):
+def test_a_wrong_amount_is_not_what_was_due(long: list[tuple[float, Handled]]) -> None:
     for _, run in long:
         if run.truth.mistake is Mistake.WRONG_AMOUNT:
             assert [refund.amount for refund in run.truth.refunds] != [run.truth.due]
             assert not run.truth.state_right
 
 
-def test_a_skipped_approval_pays_more_than_100_without_asking(long: list[tuple[float, Handled]]):
+def test_a_skipped_approval_pays_more_than_100_without_asking(
+    long: list[tuple[float, Handled]],
+) -> None:
     for _, run in long:
         if run.truth.mistake is Mistake.SKIPPED_APPROVAL:
             assert not tools(run, "request_refund_approval")
             assert run.truth.refunds[0].amount > 100
 
 
-def test_a_false_claim_says_refunded_where_nothing_was_paid(long: list[tuple[float, Handled]]):
+def test_a_false_claim_says_refunded_where_nothing_was_paid(
+    long: list[tuple[float, Handled]],
+) -> None:
     for _, run in long:
         if run.truth.mistake is Mistake.FALSE_CLAIM:
             assert run.truth.claimed_outcome == "refunded"
@@ -149,7 +157,7 @@ def test_a_false_claim_says_refunded_where_nothing_was_paid(long: list[tuple[flo
 @pytest.mark.parametrize("mistake", [Mistake.ENDLESS_LOOP, Mistake.ENDLESS_POLLING], ids=str)
 def test_an_endless_run_is_stopped_by_its_step_budget(
     long: list[tuple[float, Handled]], mistake: Mistake
-):
+) -> None:
     for _, run in long:
         if run.truth.mistake is mistake:
             assert run.truth.error_type == "StepBudgetExceeded"
@@ -157,7 +165,7 @@ def test_an_endless_run_is_stopped_by_its_step_budget(
             assert run.truth.counts.llm_calls - run.truth.counts.llm_errors == 12
 
 
-def test_the_slow_hours_hurt_the_older_version_only(long: list[tuple[float, Handled]]):
+def test_the_slow_hours_hurt_the_older_version_only(long: list[tuple[float, Handled]]) -> None:
     def right(version: str, *, slow: bool) -> float:
         runs = [
             run.truth.state_right
@@ -171,7 +179,7 @@ def test_the_slow_hours_hurt_the_older_version_only(long: list[tuple[float, Hand
     assert right("rc4", slow=True) > 0.85
 
 
-def test_times_are_those_of_real_calls(long: list[tuple[float, Handled]]):
+def test_times_are_those_of_real_calls(long: list[tuple[float, Handled]]) -> None:
     for _, run in long[:HISTORY_RUNS]:
         for span in run.spans:
             took = (span.end_time or 0) - (span.start_time or 0)
@@ -183,7 +191,7 @@ def test_times_are_those_of_real_calls(long: list[tuple[float, Handled]]):
 
 def test_children_lie_inside_their_parents_and_one_root_holds_them(
     long: list[tuple[float, Handled]],
-):
+) -> None:
     for _, run in long[:HISTORY_RUNS]:
         by_id = {span.context.span_id: span for span in run.spans}
         roots = [span for span in run.spans if span.parent is None]
@@ -195,7 +203,7 @@ def test_children_lie_inside_their_parents_and_one_root_holds_them(
                 assert (span.end_time or 0) <= (parent.end_time or 0)
 
 
-def test_spans_end_in_order_and_drop_nothing(long: list[tuple[float, Handled]]):
+def test_spans_end_in_order_and_drop_nothing(long: list[tuple[float, Handled]]) -> None:
     for _, run in long[:HISTORY_RUNS]:
         ends = [span.end_time or 0 for span in run.spans]
         assert all(before <= after for before, after in pairwise(ends))
@@ -203,14 +211,14 @@ def test_spans_end_in_order_and_drop_nothing(long: list[tuple[float, Handled]]):
         assert run.truth.counts.spans == len(run.spans)
 
 
-def test_tools_of_one_answer_run_side_by_side(long: list[tuple[float, Handled]]):
+def test_tools_of_one_answer_run_side_by_side(long: list[tuple[float, Handled]]) -> None:
     check = tools(long[0][1], "verify_identity")[0]
     read = tools(long[0][1], "consult_refund_policy")[0]
     assert (read.start_time or 0) < (check.end_time or 0)
     assert (check.start_time or 0) < (read.end_time or 0)
 
 
-def test_a_run_ends_with_one_json_line(long: list[tuple[float, Handled]]):
+def test_a_run_ends_with_one_json_line(long: list[tuple[float, Handled]]) -> None:
     for _, run in long[:HISTORY_RUNS]:
         attributes = run.spans[-1].attributes or {}
         text = attributes.get("output.value")
@@ -227,8 +235,8 @@ def test_a_run_ends_with_one_json_line(long: list[tuple[float, Handled]]):
 
 def test_a_follow_up_continues_the_conversation_of_an_earlier_run(
     long: list[tuple[float, Handled]],
-):
-    ends = {}
+) -> None:
+    ends: dict[str, int] = {}
     followed = 0
     for _, run in long:
         truth = run.truth
@@ -240,7 +248,7 @@ def test_a_follow_up_continues_the_conversation_of_an_earlier_run(
     assert followed > 60
 
 
-def test_a_disabled_sdk_is_named_with_its_mend(monkeypatch: pytest.MonkeyPatch):
+def test_a_disabled_sdk_is_named_with_its_mend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
     with pytest.raises(ConfigError, match="OTEL_SDK_DISABLED"):
         Desk(7)

@@ -29,7 +29,7 @@ def close(seen: int, n: int, rate: float) -> bool:
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.version)
-def test_every_mistake_comes_at_its_rate_where_it_is_possible(release: Release):
+def test_every_mistake_comes_at_its_rate_where_it_is_possible(release: Release) -> None:
     made: Counter[Mistake] = Counter()
     room: Counter[Mistake] = Counter()
     # The slow hours, so that timeouts are common enough to count.
@@ -46,12 +46,12 @@ def test_every_mistake_comes_at_its_rate_where_it_is_possible(release: Release):
         )
 
 
-def test_the_older_version_makes_every_mistake_more_often():
+def test_the_older_version_makes_every_mistake_more_often() -> None:
     assert all(RC3.rates[mistake] > RC4.rates[mistake] for mistake in Mistake)
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.version)
-def test_rates_of_one_run_never_exceed_one(release: Release):
+def test_rates_of_one_run_never_exceed_one(release: Release) -> None:
     for payment in PaymentFault:
         for topic in range(200):
             ticket = new_ticket(Chance("room").below(topic))
@@ -59,7 +59,7 @@ def test_rates_of_one_run_never_exceed_one(release: Release):
             assert sum(release.rates[mistake] for mistake in together) < 1
 
 
-def test_payments_time_out_far_more_often_in_the_slow_hours():
+def test_payments_time_out_far_more_often_in_the_slow_hours() -> None:
     usual = [plan.faults.payment for _, plan in drawn(RC3, position=0.1)]
     slow = [plan.faults.payment for _, plan in drawn(RC3, position=0.4)]
     timeouts = {PaymentFault.TIMEOUT_AFTER_COMMIT, PaymentFault.TIMEOUT_BEFORE_COMMIT}
@@ -68,13 +68,13 @@ def test_payments_time_out_far_more_often_in_the_slow_hours():
     assert close(usual.count(PaymentFault.DECLINED), MANY, 0.03)
 
 
-def test_a_model_that_is_down_leaves_no_room_for_a_mistake():
+def test_a_model_that_is_down_leaves_no_room_for_a_mistake() -> None:
     down = [plan for _, plan in drawn(RC3, position=0.4) if plan.model_fault is ModelFault.DOWN]
     assert close(len(down), MANY, 0.012)
     assert all(plan.mistake is None for plan in down)
 
 
-def test_the_new_version_comes_in_half_way_and_a_tenth_stays_behind():
+def test_the_new_version_comes_in_half_way_and_a_tenth_stays_behind() -> None:
     def share(position: float) -> float:
         chances = [Chance("release").below(position, n) for n in range(1_000)]
         return sum(release_at(position, chance) is RC4 for chance in chances) / 1_000
@@ -84,7 +84,7 @@ def test_the_new_version_comes_in_half_way_and_a_tenth_stays_behind():
     assert abs(share(1.0) - 0.9) < 0.04
 
 
-def test_tickets_are_consistent():
+def test_tickets_are_consistent() -> None:
     for index in range(1_000):
         ticket = new_ticket(Chance("tickets").below(index))
         stranger = ticket.topic is Topic.STRANGER
@@ -95,7 +95,7 @@ def test_tickets_are_consistent():
         assert ticket.order.id in ticket.text
 
 
-def test_a_follow_up_asks_about_the_same_order_and_nothing_is_due():
+def test_a_follow_up_asks_about_the_same_order_and_nothing_is_due() -> None:
     before = new_ticket(Chance("first"))
     after = follow_up(before, (), Chance("second"))
     assert (after.order, after.customer) == (before.order, before.customer)

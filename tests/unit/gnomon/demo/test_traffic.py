@@ -98,7 +98,7 @@ def identity(span: ReadableSpan) -> tuple[int, int]:
 
 def test_a_history_is_sent_at_once_and_lies_in_the_past(
     history: tuple[Totals, Receiver, FakeTime],
-):
+) -> None:
     totals, receiver, time = history
     assert time.waited == dt.timedelta(0)
     assert totals.runs == HISTORY_RUNS == len(totals.truths)
@@ -107,7 +107,7 @@ def test_a_history_is_sent_at_once_and_lies_in_the_past(
     assert max(span.end_time or 0 for span in receiver.spans()) < to_nanos(START)
 
 
-def test_every_span_of_every_run_arrives(history: tuple[Totals, Receiver, FakeTime]):
+def test_every_span_of_every_run_arrives(history: tuple[Totals, Receiver, FakeTime]) -> None:
     totals, receiver, _ = history
     seen = Counter(f"{trace:032x}" for trace, _ in {identity(s) for s in receiver.spans()})
     assert seen == {run_id: truth.counts.spans for run_id, truth in totals.truths.items()}
@@ -116,7 +116,7 @@ def test_every_span_of_every_run_arrives(history: tuple[Totals, Receiver, FakeTi
 
 def test_totals_account_for_everything_that_was_sent(
     history: tuple[Totals, Receiver, FakeTime],
-):
+) -> None:
     totals, receiver, _ = history
     assert totals.batches == len(receiver.batches)
     doubled = [
@@ -129,7 +129,7 @@ def test_totals_account_for_everything_that_was_sent(
     assert len(receiver.spans()) == totals.spans + totals.spans_repeated + once_more
 
 
-def test_there_is_disorder_of_every_kind(history: tuple[Totals, Receiver, FakeTime]):
+def test_there_is_disorder_of_every_kind(history: tuple[Totals, Receiver, FakeTime]) -> None:
     totals, receiver, _ = history
     assert totals.batches_repeated >= 1
     assert totals.spans_repeated > 50
@@ -144,7 +144,7 @@ def test_there_is_disorder_of_every_kind(history: tuple[Totals, Receiver, FakeTi
 
 def test_late_spans_come_in_another_request_than_their_run(
     history: tuple[Totals, Receiver, FakeTime],
-):
+) -> None:
     totals, receiver, _ = history
     places: dict[int, set[int]] = {}
     for place, (_, batch) in enumerate(receiver.batches):
@@ -153,19 +153,19 @@ def test_late_spans_come_in_another_request_than_their_run(
     assert sum(max(found) - min(found) >= 1 for found in places.values()) >= totals.spans_late
 
 
-def test_a_batch_holds_at_most_256_spans(history: tuple[Totals, Receiver, FakeTime]):
+def test_a_batch_holds_at_most_256_spans(history: tuple[Totals, Receiver, FakeTime]) -> None:
     _, receiver, _ = history
     sizes = [len(batch) for _, batch in receiver.batches]
     assert max(sizes) == 256
 
 
-def test_the_same_seed_and_start_send_the_same_requests():
+def test_the_same_seed_and_start_send_the_same_requests() -> None:
     one, other = sent(runs=80)[1], sent(runs=80)[1]
     assert one.requests() == other.requests()
     assert one.requests() != sent(runs=80, seed=8)[1].requests()
 
 
-def test_live_spans_are_sent_when_they_end_and_never_before():
+def test_live_spans_are_sent_when_they_end_and_never_before() -> None:
     totals, receiver, time = sent(runs=HISTORY_RUNS + 20)
     assert totals.runs == HISTORY_RUNS + 20
     live = [
@@ -181,7 +181,7 @@ def test_live_spans_are_sent_when_they_end_and_never_before():
     assert dt.timedelta(seconds=110) < time.waited < dt.timedelta(seconds=200)
 
 
-def test_a_run_in_progress_is_visible_before_its_root_has_ended():
+def test_a_run_in_progress_is_visible_before_its_root_has_ended() -> None:
     _, receiver, _ = sent(runs=HISTORY_RUNS + 5)
     arrived: dict[int, dict[bool, dt.datetime]] = {}
     for when, batch in receiver.batches:
@@ -191,7 +191,7 @@ def test_a_run_in_progress_is_visible_before_its_root_has_ended():
     assert any(times[False] < times[True] for times in arrived.values())
 
 
-def test_speed_sets_how_many_requests_come_in():
+def test_speed_sets_how_many_requests_come_in() -> None:
     minute = dt.timedelta(minutes=1)
     slow, _, _ = sent(runs=None, speed=1, stop_after=minute)
     fast, _, _ = sent(runs=None, speed=5, stop_after=minute)
@@ -199,7 +199,7 @@ def test_speed_sets_how_many_requests_come_in():
     assert 35 <= fast.runs - HISTORY_RUNS <= 50
 
 
-def test_a_stop_ends_it_and_only_complete_runs_are_vouched_for():
+def test_a_stop_ends_it_and_only_complete_runs_are_vouched_for() -> None:
     totals, receiver, _ = sent(runs=None, stop_after=dt.timedelta(seconds=31))
     per_run = Counter(span.context.trace_id for span in receiver.spans())
     for run_id, truth in totals.truths.items():
@@ -207,7 +207,7 @@ def test_a_stop_ends_it_and_only_complete_runs_are_vouched_for():
     assert totals.runs < len(per_run)
 
 
-def test_progress_tells_the_phase():
+def test_progress_tells_the_phase() -> None:
     seen: list[Progress] = []
     sent(runs=HISTORY_RUNS + 2, on_progress=seen.append)
     assert [seen[0].phase, seen[-1].phase] == ["history", "live"]
@@ -216,20 +216,20 @@ def test_progress_tells_the_phase():
     assert seen[0].history_runs == HISTORY_RUNS
 
 
-def test_a_busy_receiver_gets_the_batch_again():
+def test_a_busy_receiver_gets_the_batch_again() -> None:
     totals, receiver, time = sent(runs=10, refusals=2)
     assert totals.runs == 10
     assert time.waited == dt.timedelta(seconds=1.5)
     assert len({identity(span) for span in receiver.spans()}) == totals.spans
 
 
-def test_a_receiver_that_takes_nothing_is_an_error_with_a_mend():
+def test_a_receiver_that_takes_nothing_is_an_error_with_a_mend() -> None:
     with pytest.raises(Unavailable, match="gnomon serve"):
         sent(runs=10, refusals=99)
 
 
 @pytest.mark.parametrize("speed", [0.0, -1.0, float("inf"), float("nan")])
-def test_a_speed_that_means_nothing_is_refused(speed: float):
+def test_a_speed_that_means_nothing_is_refused(speed: float) -> None:
     with pytest.raises(ValueError, match="above 0"):
         run_traffic(
             "http://127.0.0.1:9",
