@@ -136,17 +136,23 @@ def width_of(labels: Sequence[str], *, least: float = 0) -> float:
     return max([least, *(len(label) * LETTER for label in labels)])
 
 
-def log_axis(values: Sequence[float]) -> Axis:
-    """Return a logarithmic axis over positive values; its ends are 1, 2 or 5 times a power of ten.
+_LONG = (10, 30, 60, 180, 600, 1800, 3600, 10_800, 43_200, 86_400, 259_200, 864_000, 2_592_000)
+_KNOWN = (*(m * 10.0**power for power in range(-6, 1) for m in (1, 3)), *map(float, _LONG))
 
-    >>> log_axis([0.3, 28]).ticks
-    (0.2, 1.0, 10.0, 50.0)
+
+def log_time_axis(seconds: Sequence[float]) -> Axis:
+    """Return a logarithmic axis of lengths of time, with steps people know.
+
+    >>> log_time_axis([0.4, 500]).ticks
+    (0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 180.0, 600.0)
     """
-    steps = [m * 10.0**power for power in range(-6, 8) for m in (1, 2, 5)]
-    low = max(step for step in steps if step <= min(values) * 1.0001)
-    high = min(step for step in steps if step >= max(values) * 0.9999 and step > low)
-    inner = [10.0**power for power in range(-6, 8) if low * 1.9 < 10.0**power < high / 1.9]
-    return Axis(low, high, tuple(round(tick, 9) for tick in (low, *inner, high)), log=True)
+    low = max((step for step in _KNOWN if step <= min(seconds)), default=_KNOWN[0])
+    high = min((step for step in _KNOWN if step >= max(seconds)), default=_KNOWN[-1])
+    high = max(high, _KNOWN[_KNOWN.index(low) + 1])
+    ticks = [round(step, 9) for step in _KNOWN if low <= step <= high]
+    if len(ticks) > 8:
+        ticks = [*ticks[:-1:3], ticks[-1]]
+    return Axis(ticks[0], ticks[-1], tuple(ticks), log=True)
 
 
 Format = Callable[[float], str]

@@ -5,12 +5,11 @@ from collections.abc import Callable, Sequence
 from collector.views import RunBucket
 from gnomon.model import Estimate, Rate
 from gnomon.web import svg
-from gnomon.web.axes import axis, log_axis, time_axis
+from gnomon.web.axes import axis, log_time_axis, time_axis
 from gnomon.web.formats import count, duration, percent, plural, short_count
 from gnomon.web.plots import Data, Figure, few, frame_of, links_of
 from gnomon.web.port import Interval
 from gnomon.web.svg import Series
-
 
 _LOG_FROM = 40
 """Durations that differ by more are drawn on a logarithmic axis."""
@@ -125,7 +124,7 @@ def duration_figure(data: Data, total: RunBucket) -> Figure:
     p95 = data.values(lambda p: None if p.p95_ns is None else p.p95_ns / 1e9)
     known = [value for value in (*p50, *p95) if value is not None]
     wide = len(known) > 1 and min(known) > 0 and max(known) / min(known) > _LOG_FROM
-    scale = log_axis(known) if wide else time_axis(known)
+    scale = log_time_axis(known) if wide else time_axis(known)
     title = (
         f"Half of the runs take {duration(total.p50_ns)}, one in twenty {duration(total.p95_ns)}"
     )
@@ -146,7 +145,7 @@ def duration_figure(data: Data, total: RunBucket) -> Figure:
             for name, p in zip(names, data.points, strict=True)
         ],
         scale=scale,
-        shape=lambda seconds: duration(round(seconds * 1e9)),
+        shape=lambda seconds: duration(round(seconds * 1e9)).replace(".0 ", " "),
         slots=False,
     )
     return Figure(
@@ -189,7 +188,9 @@ def _error_reading(name: str, point: RunBucket | None, estimate: Estimate | None
     if point is None or point.runs == point.unknown:
         return f"{name}\nno finished runs"
     n = point.runs - point.unknown
-    between = f", 95 % {percent(estimate.low)} to {percent(estimate.high)}" if estimate else ""
+    between = ""
+    if estimate is not None:
+        between = f", 95 % CI {percent(estimate.low).removesuffix(' %')}–{percent(estimate.high)}"
     return (
         f"{name}\nerror share {percent(point.errors / n)}{between}"
         f"\n{count(point.errors)} of n = {count(n)}{few(n)}, {count(point.unknown)} unknown"

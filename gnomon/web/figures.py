@@ -67,7 +67,7 @@ def written(rate: Rate) -> Written:
     ]
     return Written(
         Markup('<span class="{}">{}</span>').format("few" if few else "many", percent(rate.value)),
-        Markup(" · ").join(Markup('<span class="nowrap">{}</span>').format(p) for p in parts),
+        Markup(", ").join(Markup('<span class="nowrap">{}</span>').format(p) for p in parts),
     )
 
 

@@ -228,14 +228,14 @@ def _tiles(
         tile(
             "Median duration",
             duration(total.p50_ns),
-            "settled runs, nearest rank",
+            "p50 of settled runs",
             duration(before.p50_ns),
             lambda point: point.p50_ns,
         ),
         tile(
             "Slowest twentieth",
             duration(total.p95_ns),
-            "p95 of settled runs, nearest rank",
+            "p95 of settled runs",
             duration(before.p95_ns),
             lambda point: point.p95_ns,
         ),
@@ -249,8 +249,7 @@ def _tiles(
         tile(
             "Tokens",
             short_count(tokens_of(total)),
-            f"{short_count(total.input_tokens)} in ({short_count(total.cached_tokens)} cached), "
-            f"{short_count(total.output_tokens)} out",
+            f"{short_count(total.input_tokens)} in, {short_count(total.output_tokens)} out",
             short_count(tokens_of(before)),
             tokens_of,
         ),

@@ -45,7 +45,7 @@ class Line:
     key: str
     href: str
     look: str
-    """Classes: indent, kind, bad, dup."""
+    """Classes: indent, kind, bad, dup, work."""
     level: int
     kind: str
     name: str
@@ -251,6 +251,7 @@ def _line(row: Row, selected: Node | None, scale: waterfall.Scale, run_id: str, 
     looks = [f"i{min(row.level - 1, 9)}", f"k-{_SHORT[step.kind]}"]
     looks += ["bad"] if step.status == "error" else []
     looks += ["dup"] if step.duplicate_of else []
+    looks += ["work"] if step.counted else []
     name = name_of(step)
     if row.level > 10:
         name = f"{name} (level {row.level})"

@@ -236,7 +236,7 @@ def _choices(query: Query, facets: Mapping[Facet, Sequence[FacetCount]]) -> Sequ
     found = []
     for facet, name in _FACETS:
         chosen = query.values.get(name, "")
-        values = list(facets.get(facet, ()))
+        values = [one for one in facets.get(facet, ()) if one.value]
         if chosen and all(one.value != chosen for one in values):
             values.insert(0, FacetCount(value=chosen, runs=0))
         if len(values) > 1 or chosen:

@@ -10,6 +10,7 @@ from gnomon.web.axes import Axis, Format, apart, ends, width_of
 
 WIDTH = 640
 _TOP, _LANE, _BOTTOM, _GAP = 10, 20, 22, 14
+_STRIP = 1320
 _BOLD = 1.2
 """Bold letters are so much wider."""
 
@@ -164,6 +165,7 @@ def strip(
     count = len(readings)
     totals = [sum(layer.values[i] or 0 for layer in layers) for i in range(count)]
     most = max([1.0, *totals])
+    slot = _STRIP / max(1, count)
     below = [0.0] * count
     parts = []
     for layer in layers:
@@ -172,8 +174,8 @@ def strip(
             if value:
                 high = below[index] + value
                 path.append(
-                    f"M{number(index * 10 + 1)} {number(40 - high / most * 40)}"
-                    f"h8v{number(value / most * 40)}h-8z"
+                    f"M{number(index * slot + 1)} {number(40 - high / most * 40)}"
+                    f"h{number(slot - 2)}v{number(value / most * 40)}h{number(2 - slot)}z"
                 )
                 below[index] = high
         if path:
@@ -181,7 +183,7 @@ def strip(
     return Markup(
         '<svg class="strip" viewBox="0 0 {} 40" preserveAspectRatio="none" role="img" tabindex="0"'
         ' aria-label="{}" data-chart data-strip data-read="{}" data-href="{}">{}</svg>'
-    ).format(count * 10, title, json.dumps(readings), json.dumps(links), Markup().join(parts))
+    ).format(_STRIP, title, json.dumps(readings), json.dumps(links), Markup().join(parts))
 
 
 def _plot(frame: Frame, names: Sequence[str], *, slots: bool) -> _Plot:
@@ -241,7 +243,7 @@ def _marks(marks: Sequence[Mark], plot: _Plot) -> list[Markup]:
             )
         )
         label = mark.label if len(mark.label) <= 18 else mark.label[:17] + "…"
-        wide = len(label) * 6.4 + 8
+        wide = len(label) * 5.9 + 6
         ending = x + wide > WIDTH
         left = x - wide if ending else x
         if left >= free:

@@ -65,7 +65,7 @@ class Scale:
                 continue
             place = self.place(moment)
             if not found or place - found[-1][0] >= 12:
-                found.append((place, duration(int(tick * 1e9))))
+                found.append((place, duration(int(tick * 1e9)).replace(".0 ", " ")))
         return found
 
     def _pressed(self, moment: int) -> bool:

@@ -85,7 +85,8 @@
     if (how === "error" || how === "slowest") {
       const every = all("[role=treeitem]", tree());
       const from = every.indexOf($("[aria-selected=true]", tree()));
-      const bad = [...every.slice(from + 1), ...every.slice(0, from + 1)].find((row) => row.classList.contains("bad"));
+      const after = [...every.slice(from + 1), ...every.slice(0, from + 1)];
+      const bad = after.find((row) => row.matches(".bad.work")) || after.find((row) => row.matches(".bad"));
       const slow = every.find((row) => row.dataset.step === tree().dataset.slowest);
       const goal = how === "error" ? bad : slow;
       if (goal) reveal(goal); else toast(how === "error" ? "No step failed." : "The slowest step is not drawn.");
@@ -105,6 +106,41 @@
       fold(row, row.getAttribute("aria-expanded") === "false");
       roam(row);
     } else choose(row, "push");
+  });
+
+  // Dragging over the axis or the small map zooms the time; the button shows the whole again
+  const placed = () => all(".rows rect, .rows line, .axis text", $(".tree"));
+  function zoom(from, to) {
+    $(".tree").classList.toggle("zoomed", to - from < 99.9);
+    for (const one of placed()) {
+      const name = one.tagName === "line" ? "x1" : "x";
+      const x = ((Number((one.dataset.x ||= one.getAttribute(name) || "0").replace("%", "")) - from) / (to - from)) * 100;
+      one.setAttribute(name, `${x}%`);
+      if (name === "x1") one.setAttribute("x2", `${x}%`);
+      if (one.tagName === "text") one.setAttribute("visibility", x < -1 || x > 101 ? "hidden" : "visible");
+      if (one.tagName !== "rect") continue;
+      one.dataset.w ||= one.getAttribute("width");
+      one.setAttribute("width", `${(Number(one.dataset.w.replace("%", "")) / (to - from)) * 100}%`);
+    }
+    $(".whole")?.remove();
+    if (to - from > 99.9) return;
+    const button = document.createElement("button");
+    button.className = "whole small";
+    button.textContent = "Whole run";
+    button.addEventListener("click", () => zoom(0, 100));
+    $(".tree").append(button);
+  }
+  let grip = null;
+  const share = (event, element) => { const frame = element.getBoundingClientRect(); return Math.min(100, Math.max(0, ((event.clientX - frame.left) / frame.width) * 100)); };
+  document.addEventListener("pointerdown", (event) => {
+    const scale = event.target.closest?.(".axis, .mini");
+    if (scale && !event.button) { grip = { scale, from: share(event, scale) }; event.preventDefault(); }
+  });
+  document.addEventListener("pointerup", (event) => {
+    if (!grip) return;
+    const to = share(event, grip.scale);
+    if (Math.abs(to - grip.from) > 1 && !$(".zoomed")) zoom(Math.min(grip.from, to), Math.max(grip.from, to));
+    grip = null;
   });
 
   // Keys
