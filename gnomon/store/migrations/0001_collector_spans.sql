@@ -52,4 +52,5 @@ CREATE TABLE IF NOT EXISTS spans {{on_cluster}}
 ENGINE = {{replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(stored_at)
 ORDER BY (trace_id, span_id)
-SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000,
+    fsync_after_insert = 1, fsync_part_directory = 1
