@@ -80,7 +80,11 @@ def _of_tool(place: Place) -> Bodies:
         read = [message("assistant", [asked])]
     if made.result is not None:
         written = [message("tool", [parts.tool_result(made.id, made.result)])]
-    return replace(_NOTHING, input=_dumped(read), output=_dumped(written))
+    return replace(
+        _NOTHING,
+        input=_dumped(read or sources.first(place, sources.INPUT)),
+        output=_dumped(written or sources.first(place, sources.OUTPUT)),
+    )
 
 
 def _dumped(value: Sequence[JsonValue]) -> str | None:

@@ -15,6 +15,10 @@ from collector.dialects.values import PLACEHOLDERS
 from collector.spans import LogRecord, Span
 from gnomon.model import Kind
 
+_REQUEST: Final = "request_data"
+_REQUEST_SIGNS: Final = ('"messages"', '"prompt"', '"input"')
+"""Logfire puts parameters alone under this key too."""
+
 _KEYS: Final = frozenset(
     {
         "gen_ai.input.messages",
@@ -54,6 +58,7 @@ _KEYS: Final = frozenset(
         "final_result",
         "user_prompt",
         "response_data",
+        _REQUEST,
         "crewai.crew.result",
         "crewai.task.description",
         "gen_ai.retrieval.query.text",
@@ -84,7 +89,8 @@ _STARTS: Final = (
     "reranker.output_documents.",
 )
 _ROLES_ONLY: Final = (".role", ".finish_reason")
-_EMPTY: Final = PLACEHOLDERS | {"{}", REDACTED, events.ELIDED}
+_SILENT: Final = PLACEHOLDERS | {REDACTED, events.ELIDED}
+_EMPTY: Final = _SILENT | {"{}"}
 _EVENT_KEYS: Final = (
     events.BODY,
     "content",
@@ -119,7 +125,7 @@ def content_captured(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> 
     """Return whether messages, arguments, results or documents came along; parses nothing."""
     attributes = span.attributes
     if not _KEYS.isdisjoint(attributes) and any(
-        attributes[key].strip() not in _EMPTY for key in _KEYS.intersection(attributes)
+        _holds(key, attributes[key]) for key in _KEYS.intersection(attributes)
     ):
         return True
     if any(key.startswith(_STARTS) and not key.endswith(_ROLES_ONLY) for key in attributes):
@@ -133,8 +139,15 @@ def content_captured(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> 
     return bool(logs) and _in_logs(span, logs)
 
 
+def _holds(key: str, words: str) -> bool:
+    """Return whether an attribute says anything; `{}` does only where a model wrote it."""
+    if key == _REQUEST:
+        return any(sign in words for sign in _REQUEST_SIGNS)
+    return words.strip() not in (_SILENT if key.startswith("ai.re") else _EMPTY)
+
+
 def _tells(attributes: Mapping[str, str], keys: Sequence[str]) -> bool:
-    return any(attributes[key].strip() not in _EMPTY for key in keys if key in attributes)
+    return any(attributes[key].strip() not in _SILENT for key in keys if key in attributes)
 
 
 def _in_logs(span: Span, logs: Sequence[LogRecord]) -> bool:

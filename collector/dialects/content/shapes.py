@@ -188,7 +188,8 @@ def _candidates(value: Block, inner: JsonValue, role: str, nesting: int) -> list
 def _generations(value: Block, inner: JsonValue, role: str, nesting: int) -> list[Message]:
     """Read the generations of a LangChain result, a list per prompt."""
     made: list[Message] = []
-    flat = [one for row in inner for one in (row if isinstance(row, list) else [row])]
+    rows = inner if isinstance(inner, list) else ()
+    flat = [one for row in rows for one in (row if isinstance(row, list) else [row])]
     for generation in flat:
         if not isinstance(generation, Mapping):
             return []

@@ -160,7 +160,8 @@ def _langchain(value: Mapping[str, JsonValue]) -> JsonValue:
     kwargs = value.get("kwargs")
     if "lc" in value and isinstance(kwargs, Mapping):
         return kwargs
-    if "content" in value and ("tool_call_id" in value or value.get("type") == "tool"):
+    speaks = "tool_call_id" in value or "tool" in (value.get("type"), value.get("role"))
+    if "content" in value and speaks:
         return value["content"]
     return value
 
