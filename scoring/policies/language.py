@@ -94,6 +94,10 @@ class Prohibited(_Said):
     after: str | None = Field(default=None, description="Not once this tool succeeded.")
     max_committed: Annotated[int, Field(ge=0)] | None = None
     per: Names = Field(default=(), description="Arguments that name the entity; none: per run.")
+    idempotency: str | None = Field(
+        default=None,
+        description="Argument that names the effect: calls that share it take effect once.",
+    )
     bind: Bind = {}
 
     @model_validator(mode="after")
@@ -103,8 +107,8 @@ class Prohibited(_Said):
         ]
         if len(said) > 1:
             raise ValueError(f"{' and '.join(said)} are two rules: write two entries")
-        if self.per and self.max_committed is None:
-            raise ValueError("per needs max_committed")
+        if (self.per or self.idempotency) and self.max_committed is None:
+            raise ValueError("per and idempotency need max_committed")
         return self
 
 

@@ -171,7 +171,7 @@ def _too_many(
     rule: str, asked: Prohibited, most: int, actions: Sequence[Action]
 ) -> Iterator[Finding]:
     """Count effects that took place or may have; one recognised as a repeat is none."""
-    groups: dict[tuple[object, ...], list[str]] = {}
+    groups: dict[tuple[object, ...], dict[str, list[str]]] = {}
     for action in _calls(actions, asked.tool):
         if not action.may_have_committed:
             continue
@@ -180,10 +180,13 @@ def _too_many(
             reason = f"{', '.join(asked.per)} of {asked.tool} was not recorded"
             yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
             continue
-        groups.setdefault(entity, []).append(action.step)
-    for steps in groups.values():
-        if len(steps) > most:
-            message = f"{len(steps)} effects of {asked.tool}, at most {most} allowed"
+        key = argument(action, asked.idempotency) if asked.idempotency else UNRESOLVED
+        effect = f"step {action.step}" if key is UNRESOLVED else f"key {_entity(key)}"
+        groups.setdefault(entity, {}).setdefault(effect, []).append(action.step)
+    for effects in groups.values():
+        if len(effects) > most:
+            message = f"{len(effects)} effects of {asked.tool}, at most {most} allowed"
+            steps = [step for group in effects.values() for step in group]
             yield Violation(rule=rule, message=message, steps=steps)
 
 

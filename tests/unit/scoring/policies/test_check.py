@@ -156,6 +156,16 @@ def test_effects_are_counted_per_entity() -> None:
     assert check_run(policy(text), run(), failed).outcome == "kept"
 
 
+def test_calls_that_share_an_idempotency_key_take_effect_once() -> None:
+    text = "prohibited: [{tool: refund, max_committed: 1, idempotency: key}]"
+    retried = [step(1, "refund", {"key": "k"}, {}), step(2, "refund", {"key": "k"}, {})]
+    twice = [step(1, "refund", {"key": "k"}, {}), step(2, "refund", {"key": "l"}, {})]
+    unnamed = [step(1, "refund", {}, {}), step(2, "refund", {}, {})]
+    assert check_run(policy(text), run(), retried).outcome == "kept"
+    assert check_run(policy(text), run(), twice).outcome == "broken"
+    assert check_run(policy(text), run(), unnamed).outcome == "broken"
+
+
 def test_arguments_are_checked_against_their_schema() -> None:
     text = """
 arguments:
