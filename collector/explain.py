@@ -89,7 +89,7 @@ def _explained(draft: Draft) -> Explanation:
         if name not in _OWN and name in reasons and _says(getattr(step, name))
     ]
     read = {entry.key for entry in filled}
-    unread = sorted(key for key in draft.span.attributes if key not in read)
+    unread = tuple(sorted(draft.span.attributes.keys() - read))
     return Explanation(step=step, filled=filled, unread=unread)
 
 
