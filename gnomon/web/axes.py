@@ -49,8 +49,8 @@ def axis(
         return Axis(0.0, 1.0, (0.0, 1.0))
     most = max(values)
     low = 0.0 if zero else min(values)
-    if most <= low:
-        if most <= 0:
+    if most - low < 1e-9:
+        if most < 1e-9:
             return Axis(0.0, 1.0, (0.0, 1.0))
         low = 0.0
     step = max(least, _step(most - low))

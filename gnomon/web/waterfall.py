@@ -83,8 +83,9 @@ def scale(start: int, end: int, busy: Iterable[tuple[int, int]]) -> Scale:
         last = max(last, stop)
     if end - last > least and last > start:
         idle.append((last, end))
-    pressed = sum(stop - begin for begin, stop in idle)
-    worked = max(1, end - start - pressed)
+    worked = end - start - sum(stop - begin for begin, stop in idle)
+    if not worked:
+        idle, worked = [], end - start
     room = 100.0 - _BREAK * len(idle)
     pieces: list[_Piece] = []
     place, moment = 0.0, start

@@ -1,0 +1,57 @@
+"""Time cut into points: they cover what is asked, and every run lies in exactly one."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collector.views import Deploy
+from gnomon.clock import Nanos
+from gnomon.web.timeline import PERIODS, SECOND, back_from, timeline
+from tests.desk import DAY, NOW, bucket
+
+MOMENTS = st.integers(0, 4_000_000_000 * SECOND)
+
+
+@given(MOMENTS, MOMENTS)
+def test_a_range_is_covered_by_at_most_62_points(a: int, b: int) -> None:
+    since, until = sorted((a, b))
+    time = timeline(Nanos(since), Nanos(until))
+    assert time.since <= since
+    assert time.until >= until
+    assert 1 <= len(time.starts) <= 62
+    assert all(start % time.width == 0 for start in time.starts)
+
+
+@given(MOMENTS, st.sampled_from(sorted(PERIODS)))
+def test_a_period_ends_with_the_point_of_now(now: int, name: str) -> None:
+    time = back_from(Nanos(now), PERIODS[name])
+    assert time.starts[-1] <= now < time.until
+    assert time.partial(Nanos(now))
+
+
+def test_points_without_runs_are_gaps() -> None:
+    time = back_from(NOW, PERIODS["24h"])
+    filled = time.fill([bucket(time.starts[3], [])])
+    assert filled.count(None) == len(time.starts) - 1
+    assert filled[3] is not None
+
+
+def test_points_are_named_by_their_time() -> None:
+    hour = timeline(Nanos(NOW), Nanos(NOW + 1800 * SECOND), 1800 * SECOND)
+    assert hour.name(hour.starts[0]) == "21 Oct 12:00–12:30"
+    assert hour.each == "30 minutes"
+    days = timeline(Nanos(NOW), Nanos(NOW + 1), 3 * DAY)
+    assert days.name(days.starts[0]) == "19 Oct – 21 Oct"
+    assert timeline(Nanos(NOW), Nanos(NOW + 1), DAY).each == "day"
+
+
+def test_deploys_are_marked_where_they_happened_and_named_by_agent_when_there_are_several() -> None:
+    time = timeline(Nanos(NOW - 4 * DAY), NOW, DAY)
+    one = Deploy(agent="desk", version="v2", at=Nanos(time.since + 36 * 3600 * SECOND))
+    (mark,) = time.marks([one], slots=False)
+    assert (mark.place, mark.label) == (1.5, "v2 starts")
+    other = Deploy(agent="crawler", version="7", at=one.at)
+    assert [mark.label for mark in time.marks([one, other], slots=True)] == [
+        "desk v2",
+        "crawler 7",
+    ]
+    assert time.marks([Deploy(agent="a", version="1", at=Nanos(0))], slots=True) == []
