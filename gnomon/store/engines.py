@@ -29,6 +29,9 @@ is acknowledged by the engine and unreadable after a restart, so it must never c
 
 SESSION: Mapping[str, str | int] = {
     "session_timezone": "UTC",
+    # Conditions on the sort key before FINAL: without it FINAL reads every column of every row
+    # that shares a granule with a wanted one (5 times the CPU for the spans of a batch of traces).
+    "optimize_move_to_prewhere_if_final": 1,
     # As everywhere else: WHERE means the column, not an expression of the same name beside it.
     "prefer_column_name_to_alias": 1,
     "output_format_json_quote_64bit_integers": 0,

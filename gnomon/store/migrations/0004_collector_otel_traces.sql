@@ -24,3 +24,4 @@ SELECT
     `links.trace_state` AS `Links.TraceState`,
     `links.attributes` AS `Links.Attributes`
 FROM spans FINAL
+SETTINGS optimize_move_to_prewhere_if_final = 1

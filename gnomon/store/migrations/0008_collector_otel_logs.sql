@@ -19,3 +19,4 @@ SELECT
     attributes AS LogAttributes,
     CAST(event_name, 'String') AS EventName
 FROM logs FINAL
+SETTINGS optimize_move_to_prewhere_if_final = 1
