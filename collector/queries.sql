@@ -87,9 +87,10 @@ WHERE trace_id IN {traces:Array(String)};
 SELECT trace_id, span_id
 FROM steps FINAL
 WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String}
-    AND (started_at, span_id)
-        > (fromUnixTimestamp64Nano({started_at:Int64}, 'UTC'), {span_id:String})
-ORDER BY started_at, span_id
+    AND (started_at, span_id, trace_id) > (
+        fromUnixTimestamp64Nano({started_at:Int64}, 'UTC'), {span_id:String}, {trace_id:String}
+    )
+ORDER BY started_at, span_id, trace_id
 LIMIT {limit:UInt32};
 
 -- name: family

@@ -6,9 +6,9 @@ from typing import Any
 
 from collector.spans import LogRecord, Span
 from collector.views import Facet, RunFilter, RunPosition
+from gnomon.clock import moments
 from gnomon.model import Step
 from gnomon.store.client import Value
-from gnomon.store.rows import moments
 
 LARGE = ("request_params", "tool_arguments", "tool_result", "query")
 """Texts of a step that may be long; a list leaves out those above `LARGE_TEXT`."""

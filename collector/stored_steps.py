@@ -24,6 +24,7 @@ class StepPosition(NamedTuple):
 
     started_at: Nanos
     span_id: str
+    trace_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +62,15 @@ class StepReader:
         under: str | None = None,
         whole: bool = True,
     ) -> list[ListedStep]:
-        """List the steps of a run by start, ties by span id, behind `after`.
+        """List the steps of a run by start, ties by span id and trace id, behind `after`.
 
         `under` keeps what lies below that span. Unless `whole`, long texts are left out and named.
         """
-        started_at, span_id = after or StepPosition(Nanos(-1), "")
+        started_at, span_id, trace_id = after or StepPosition(Nanos(-1), "", "")
         page = self._store.read(
             self._sql["step_page"], tag="collector.step_page",
             traces=list(run.trace_ids), run_id=run.run_id,
-            limit=limit if under is None else _ALL, started_at=started_at, span_id=span_id,
+            limit=limit if under is None else _ALL, started_at=started_at, span_id=span_id, trace_id=trace_id,
         )  # fmt: skip
         keys = [(row["trace_id"], row["span_id"]) for row in page]
         if under is not None:

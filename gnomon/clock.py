@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NewType
+from typing import NewType, get_args, get_type_hints
 
 Nanos = NewType("Nanos", int)
 """A moment: nanoseconds since 1970-01-01 UTC. Span times need more digits than `datetime` has."""
@@ -62,3 +62,12 @@ def closed_windows(
     while start + width + lateness <= now:
         yield Window(start, start + width)
         start += width
+
+
+def moments(row_type: type) -> frozenset[str]:
+    """Return the fields of a dataclass that hold a moment (`Nanos`, or `Nanos | None`)."""
+    return frozenset(
+        name
+        for name, hint in get_type_hints(row_type).items()
+        if hint is Nanos or Nanos in get_args(hint)
+    )

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
-from typing import Any, get_type_hints
+from typing import Any
 
 import orjson
 
-from gnomon.clock import Nanos, from_nanos
+from gnomon.clock import Nanos, from_nanos, moments
 
 PART_BYTES = 16 * 1024**2
 """A larger insert goes in parts."""
@@ -46,16 +46,6 @@ def moment(nanos: int) -> str:
 @lru_cache(maxsize=4096)
 def _second(seconds: int) -> str:
     return f"{from_nanos(Nanos(seconds * 1_000_000_000)):%Y-%m-%d %H:%M:%S}"
-
-
-def moments(row_type: type) -> frozenset[str]:
-    """Return the fields that hold a moment (`Nanos`, or `Nanos | None`)."""
-    hints = get_type_hints(row_type)
-    return frozenset(
-        name
-        for name, hint in hints.items()
-        if hint is Nanos or Nanos in getattr(hint, "__args__", ())
-    )
 
 
 def _encoder(row_type: type) -> Callable[[Any, Mapping[str, str | int]], bytes]:

@@ -352,7 +352,9 @@ def test_steps_are_listed_by_start_with_ties_by_span_id(store: Store) -> None:
     assert [line.span_id for line in reader.outline(run)] == want
     page = reader.steps(run, limit=2)
     last = page[-1].step
-    rest = reader.steps(run, limit=9, after=StepPosition(last.started_at, last.span_id))
+    rest = reader.steps(
+        run, limit=9, after=StepPosition(last.started_at, last.span_id, last.trace_id)
+    )
     assert [listed.step.span_id for listed in page + rest] == want
 
 

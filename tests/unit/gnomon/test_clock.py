@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.clock import Nanos, Window, closed_windows, from_nanos, rfc3339, to_nanos
+from gnomon.clock import Nanos, Window, closed_windows, from_nanos, moments, rfc3339, to_nanos
+from gnomon.model import Run
 
 DAY = dt.timedelta(days=1)
 START = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
@@ -54,3 +55,7 @@ def test_closed_windows_follow_each_other_without_gap(count: int, hours: int) ->
     assert len(windows) == count
     for before, after in pairwise(windows):
         assert before.end == after.start
+
+
+def test_moments_are_found_by_their_type() -> None:
+    assert moments(Run) == {"started_at", "ended_at", "settled_at", "last_received_at"}

@@ -24,10 +24,6 @@ def test_moments_sort_as_their_numbers_do(nanos: int) -> None:
     assert rows.moment(nanos) <= rows.moment(nanos + 1)
 
 
-def test_moments_are_found_by_their_type() -> None:
-    assert rows.moments(Step) == {"started_at", "ended_at"}
-
-
 def test_a_step_becomes_one_line_with_its_nested_parts() -> None:
     step = Step(
         run_id=RunId("r"), trace_id=TraceId("t"), span_id=SpanId("s"), started_at=Nanos(1),

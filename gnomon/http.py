@@ -1,0 +1,265 @@
+"""How every router speaks: one way to say no, one way to turn pages, one way to write a noun."""
+
+import base64
+import binascii
+import datetime as dt
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from http import HTTPStatus
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+import orjson
+import structlog
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, create_model
+from starlette.exceptions import HTTPException
+from starlette.types import ExceptionHandler
+
+from gnomon.clock import Nanos, rfc3339, to_nanos
+from gnomon.config import duration
+from gnomon.errors import GnomonError, InputError, NotFound, OverQuota, Unavailable
+from gnomon.model import JsonValue
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+MOST = 500
+"""Items of a page at most."""
+
+Limit = Annotated[int, Query(ge=1, le=MOST, description="Items of a page.")]
+Cursor = Annotated[
+    str | None, Query(max_length=2_000, description="`next` of the page before; opaque.")
+]
+
+PROBLEM_TYPE = "application/problem+json"
+_RETRY_SECONDS = 5
+
+
+class Page(BaseModel, Generic[T]):
+    """Some items of a list, and the cursor of those behind them."""
+
+    items: list[T]
+    next: str | None = None
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457)."""
+
+    type: str = Field(description="`urn:gnomon:problem:<code>`", examples=["urn:gnomon:problem:x"])
+    title: str
+    status: int
+    detail: str
+    instance: str
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "A problem document.",
+        "content": {PROBLEM_TYPE: {"schema": Problem.model_json_schema()}},
+    }
+}
+"""For a router's `responses`: every error looks like this, the framework's own included."""
+
+
+def problem(request: Request, error: GnomonError) -> Response:
+    """Return the problem document of an error."""
+    headers = {}
+    if isinstance(error, Unavailable | OverQuota):
+        headers["Retry-After"] = str(_RETRY_SECONDS)
+    title = (type(error).__doc__ or "").strip()
+    return _document(request, error.code, title, error.status, error.detail, headers)
+
+
+def install_problems(app: FastAPI) -> None:
+    """Answer every error of an application as a problem document."""
+    handlers: Sequence[tuple[type[Exception], ExceptionHandler]] = (
+        (GnomonError, _gnomon_error),
+        (HTTPException, _framework_error),
+        (RequestValidationError, _unreadable),
+        (Exception, _defect),
+    )
+    for kind, handler in handlers:
+        app.add_exception_handler(kind, handler)
+
+
+def _gnomon_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, GnomonError)
+    if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(error, Unavailable):
+        log.error("request_failed", code=error.code, path=request.url.path, exc_info=error)
+    return problem(request, error)
+
+
+def _framework_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return problem(request, NotFound(f"nothing answers at {request.url.path}"))
+    phrase = HTTPStatus(error.status_code).phrase
+    code = phrase.lower().replace(" ", "_")
+    detail = phrase if error.detail == phrase else str(error.detail)
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        given = {name.lower(): value for name, value in (error.headers or {}).items()}
+        allowed = given.get("allow", "another method")
+        detail = f"{request.method} is not answered here; use {allowed}"
+    return _document(request, code, f"{phrase}.", error.status_code, detail, error.headers or {})
+
+
+def _unreadable(request: Request, error: Exception) -> Response:
+    """Say which field is wrong and why; what was sent is not repeated."""
+    assert isinstance(error, RequestValidationError)
+    issues = [
+        f"{'.'.join(str(part) for part in issue['loc'][1:]) or issue['loc'][0]}: {issue['msg']}"
+        for issue in error.errors()
+    ]
+    return problem(request, InputError("; ".join(issues)))
+
+
+def _defect(request: Request, error: Exception) -> Response:
+    log.error("request_failed", code="internal", path=request.url.path, exc_info=error)
+    detail = f"{type(error).__name__}; the log of Gnomon has the rest"
+    return problem(request, GnomonError(detail))
+
+
+def _document(
+    request: Request, code: str, title: str, status: int, detail: str, headers: Mapping[str, str]
+) -> Response:
+    body = {
+        "type": f"urn:gnomon:problem:{code}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "instance": request.url.path,
+    }
+    return Response(
+        orjson.dumps(body), status_code=status, headers=dict(headers), media_type=PROBLEM_TYPE
+    )
+
+
+# Cursors
+
+
+def pack(kind: str, *values: str | int) -> str:
+    """Return an opaque cursor of the list `kind`, made of the last row's sort key."""
+    raw = orjson.dumps([kind, *values])
+    return base64.urlsafe_b64encode(zlib.crc32(raw).to_bytes(4, "big") + raw).decode().rstrip("=")
+
+
+def unpack(kind: str, cursor: str, *types: type[str] | type[int]) -> tuple[Any, ...]:
+    """Return what a cursor of the list `kind` was made of; anything else is damaged."""
+    values = _unpacked(cursor)
+    fits = len(values) == len(types) + 1 and all(
+        type(value) is expected for value, expected in zip(values[1:], types, strict=True)
+    )
+    if not fits or values[0] != kind:
+        raise InputError("the cursor is damaged or of another list; start without one")
+    return tuple(values[1:])
+
+
+def _unpacked(cursor: str) -> list[Any]:
+    try:
+        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        if zlib.crc32(raw[4:]) != int.from_bytes(raw[:4], "big"):
+            return []
+        values = orjson.loads(raw[4:])
+    except (binascii.Error, ValueError):
+        return []
+    return values if isinstance(values, list) else []
+
+
+# Moments
+
+_RFC3339 = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)")
+
+
+def moment_of(text: str, now: Nanos) -> Nanos:
+    """Read RFC 3339, or an age such as `2h` or `7d` before `now`."""
+    age = duration(text)
+    if isinstance(age, dt.timedelta):
+        return Nanos(now - age // dt.timedelta(microseconds=1) * 1000)
+    match = _RFC3339.fullmatch(text.strip())
+    if match is None:
+        raise InputError(_NO_MOMENT.format(text[:40]))
+    date, time, fraction, zone = match.groups()
+    try:
+        whole = dt.datetime.fromisoformat(f"{date}T{time}{zone.upper().replace('Z', '+00:00')}")
+    except ValueError:
+        raise InputError(_NO_MOMENT.format(text[:40])) from None
+    return Nanos(to_nanos(whole) + int((fraction or "").ljust(9, "0")))
+
+
+_NO_MOMENT = "{!r} is no time; write 2026-01-31T12:00:00Z (+ as %2B), or an age such as 24h or 7d"
+
+
+# Nouns as JSON
+
+
+class Json(Response):
+    """An answer written by orjson."""
+
+    media_type = "application/json"
+
+    def render(self, content: JsonValue) -> bytes:
+        """Write dataclasses, enums and mappings; moments must be text already."""
+        return orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS)
+
+
+def shown(noun: Any) -> dict[str, JsonValue]:
+    """Return a dataclass as the API writes it: the same names, moments as RFC 3339."""
+    kind: Any = type(noun)
+    return {name: write(getattr(noun, name)) for name, write in _writers(kind)}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _moment(value: Nanos | None) -> str | None:
+    return None if value is None else rfc3339(value)
+
+
+def _each(value: Sequence[Any]) -> list[dict[str, JsonValue]]:
+    return [shown(item) for item in value]
+
+
+@cache
+def _writers(row_type: Any) -> Sequence[tuple[str, Callable[[Any], Any]]]:
+    hints = get_type_hints(row_type)
+    return [(field.name, _writer(hints[field.name])) for field in fields(row_type)]
+
+
+def _writer(hint: Any) -> Callable[[Any], Any]:
+    if hint is Nanos or Nanos in get_args(hint):
+        return _moment
+    if any(is_dataclass(inner) for inner in get_args(hint)):
+        return _each
+    return _same
+
+
+def described(row_type: Any, **optional: Any) -> type[BaseModel]:
+    """Return the model that describes `shown` of a dataclass to readers of the OpenAPI.
+
+    `optional`: fields that an answer adds now and then.
+    """
+    hints = get_type_hints(row_type)
+    given: dict[str, Any] = {
+        field.name: (_described(hints[field.name]), ...) for field in fields(row_type)
+    }
+    given.update({name: (hint, None) for name, hint in optional.items()})
+    model: type[BaseModel] = create_model(row_type.__name__, __doc__=row_type.__doc__, **given)
+    return model
+
+
+def _described(hint: Any) -> Any:
+    moment = Field(json_schema_extra={"format": "date-time"})
+    inner = get_args(hint)
+    if hint is Nanos:
+        return Annotated[str, moment]
+    if Nanos in inner:
+        return Annotated[str | None, moment]
+    if get_origin(hint) is not None and any(is_dataclass(part) for part in inner):
+        return Sequence[described(inner[0])]  # type: ignore[misc] # a type made at run time
+    return hint
