@@ -65,7 +65,14 @@ class Metrics:
         self.part_failures = Counter(
             "gnomon_part_failures_total",
             "Passes of a background part that failed and will be tried again.",
-            ["part"],
+            ["part", "code"],
+            registry=registry,
+        )
+        self.batch_seconds = Histogram(
+            "gnomon_ingest_batch_seconds",
+            "Time to insert one batch into ClickHouse.",
+            ["signal"],
+            buckets=_SECONDS,
             registry=registry,
         )
         self.config_loaded = Gauge(

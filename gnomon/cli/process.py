@@ -2,12 +2,16 @@
 
 import ipaddress
 import socket
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import gnomon
 from collector import watched as collector_watched
@@ -17,9 +21,12 @@ from gnomon.clock import Clock, utc_now
 from gnomon.config import Settings, load
 from gnomon.errors import ConfigError
 from gnomon.model import JsonValue
-from gnomon.service import Life, Part, health_router, lifespan
+from gnomon.service import Life, health_router, lifespan
 from gnomon.telemetry import Metrics
 from gnomon.watch import Watch
+
+if TYPE_CHECKING:
+    from collector.service import Collector
 
 
 def settings_of(
@@ -69,10 +76,9 @@ def _without_password(url: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """One application and the parts inside it; `ports` are known once it is ready."""
+    """One application and what is open beside it."""
 
     app: FastAPI
-    parts: Sequence[Part]
     life: Life
     listener: socket.socket
     addresses: Callable[[], dict[str, str]]
@@ -116,49 +122,99 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def build(settings: Settings, *, clock: Clock = utc_now) -> Process:
-    """Put everything together; nothing is opened before the application starts."""
+@contextmanager
+def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
+    """Open store and queue and put everything together; the parts start with the application."""
     from collector import service as collecting
-    from gnomon import web
+    from gnomon.http import install_problems
 
     refuse_open_network(settings)
     watch, watched = watch_of(settings)
     metrics = Metrics(CollectorRegistry())
     metrics.config_loaded.labels(watch.digest).set(clock().timestamp())
-    collector = collecting.build(settings, watched, clock=clock, metrics=metrics)
-    life = Life()
-    listener = listen(settings.host, settings.web_port)
+    with ExitStack() as stack:
+        listener = stack.enter_context(listen(settings.host, settings.web_port))
+        collector = stack.enter_context(
+            collecting.opened(settings, watched, clock=clock, metrics=metrics)
+        )
 
-    app = FastAPI(
-        title="Gnomon",
-        version=gnomon.__version__,
-        lifespan=lifespan(collector.parts, life),
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/v1/openapi.json",
+        def addresses() -> dict[str, str]:
+            host = f"[{settings.host}]" if ":" in settings.host else settings.host
+            port = listener.getsockname()[1]
+            return {"web": f"http://{host}:{port}", **collector.addresses()}
+
+        life = Life()
+        app = FastAPI(
+            title="Gnomon",
+            version=gnomon.__version__,
+            lifespan=lifespan(collector.parts, life),
+            docs_url=None,
+            redoc_url=None,
+            openapi_url="/v1/openapi.json",
+        )
+        install_problems(app)
+        app.add_middleware(Timed, metrics=metrics)
+        app.include_router(health_router(collector.healthy, life, metrics.registry))
+        app.include_router(collector.router)
+
+        @app.get("/v1/config", operation_id="show_config", tags=["config"])
+        def config() -> JsonValue:
+            """Show settings and gnomon.yaml as this process read them, without secrets."""
+            return {**described(settings, watch, watched), "addresses": addresses()}
+
+        app.mount("/", _pages(collector, settings, clock, addresses))
+        yield Process(app=app, life=life, listener=listener, addresses=addresses)
+
+
+def _pages(
+    collector: "Collector",
+    settings: Settings,
+    clock: Clock,
+    addresses: Callable[[], dict[str, str]],
+) -> FastAPI:
+    from collector.explain import Filled, explain
+    from collector.spans import LogRecord, Span
+    from gnomon.model import Estimate
+    from gnomon.web.app import build_web
+    from scoring.stats.rates import wilson
+
+    def interval(x: int, n: int, /) -> Estimate | None:
+        found = wilson(x, n)
+        if found is None or found.value is None or found.low is None or found.high is None:
+            return None
+        return Estimate(value=found.value, low=found.low, high=found.high)
+
+    def explained(span: Span, logs: Sequence[LogRecord], /) -> Sequence[Filled]:
+        return explain(span, logs, collector.watched).filled
+
+    return build_web(
+        collector.reader,
+        collector.books,
+        collector.touched,
+        collector.watched,
+        settings,
+        clock,
+        interval=interval,
+        explain=explained,
     )
-    app.include_router(health_router(collector.parts, life, metrics.registry))
-    app.include_router(collector.router)
-
-    @app.get("/v1/config", operation_id="show_config", tags=["config"])
-    def config() -> JsonValue:
-        """Show settings and gnomon.yaml as this process read them, without secrets."""
-        return {**described(settings, watch, watched), "addresses": addresses()}
-
-    web.install(app, collector, settings=settings, clock=clock, metrics=metrics)
-
-    def addresses() -> dict[str, str]:
-        port = listener.getsockname()[1]
-        return {"web": f"http://{_shown(settings.host)}:{port}", **collector.addresses()}
-
-    return Process(
-        app=app,
-        parts=collector.parts,
-        life=life,
-        listener=listener,
-        addresses=addresses,
-    )
 
 
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+class Timed:
+    """Measures how long each route takes, by the route's own pattern, never by the address."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            route = scope.get("route")
+            name = getattr(route, "path", "other")
+            self._metrics.request_duration.labels(name).observe(time.perf_counter() - began)

@@ -16,8 +16,10 @@ import typer
 
 from gnomon.cli import show
 from gnomon.cli.options import Config, Data, StoreUrl
+from gnomon.errors import GnomonError
 
 if TYPE_CHECKING:
+    from gnomon.cli.demo import Progress
     from gnomon.cli.process import Process
     from gnomon.config import Settings
 
@@ -41,11 +43,14 @@ def serve(
 
 def demo(
     speed: Annotated[
-        float, typer.Option(min=0.01, max=1000, help="How fast the desk's clock runs.")
+        float, typer.Option(min=0.01, max=1000, help="1 is a request every six seconds or so.")
     ] = 1.0,
     seed: Annotated[int, typer.Option(help="The same seed makes the same runs.")] = 7,
     runs: Annotated[
-        int | None, typer.Option(min=1, help="Stop sending after so many live runs.")
+        int | None,
+        typer.Option(
+            min=1, help="Stop sending after so many runs, the 400 of the history included."
+        ),
     ] = None,
     data: Annotated[
         Path | None, typer.Option("--data", help="Keep the data here; default: a fresh folder.")
@@ -73,6 +78,7 @@ class _Desk:
         self._seed = seed
         self._runs = runs
         self._stop = threading.Event()
+        self._told = False
         self._thread: threading.Thread | None = None
 
     def open(self, addresses: dict[str, str]) -> None:
@@ -92,17 +98,29 @@ class _Desk:
         from gnomon.cli.demo import run_traffic
         from gnomon.clock import utc_now
 
-        totals = run_traffic(
-            addresses["otlp_http"],
-            seed=self._seed,
-            runs=self._runs,
-            speed=self._speed,
-            start=utc_now(),
-            clock=utc_now,
-            stop=self._stop,
-            on_progress=lambda _totals: None,
-        )
+        try:
+            totals = run_traffic(
+                addresses["otlp_http"],
+                seed=self._seed,
+                runs=self._runs,
+                speed=self._speed,
+                start=utc_now(),
+                clock=utc_now,
+                stop=self._stop,
+                on_progress=self._tell,
+                grpc_address=addresses["otlp_grpc"],
+            )
+        except GnomonError as error:
+            show.notes.print(f"the desk stopped: {error.detail}")
+            return
         show.notes.print(f"the desk sent {totals.runs} runs, {totals.spans} spans")
+
+    def _tell(self, progress: "Progress") -> None:
+        if progress.phase == "live" and not self._told:
+            self._told = True
+            show.notes.print(
+                f"  the desk sent its history ({progress.history_runs} runs) and is now at work"
+            )
 
 
 def _run(settings: "Settings", *, as_json: bool, desk: _Desk | None = None) -> int:
@@ -110,12 +128,11 @@ def _run(settings: "Settings", *, as_json: bool, desk: _Desk | None = None) -> i
     import uvicorn
 
     import gnomon
-    from gnomon.cli.process import build
+    from gnomon.cli.process import opened
     from gnomon.telemetry import set_up_logging, tracing
 
     set_up_logging(settings.log.level, settings.log.format)
-    with tracing(settings.trace_self, gnomon.__version__):
-        process = build(settings)
+    with tracing(settings.trace_self, gnomon.__version__), opened(settings) as process:
 
         def ready() -> None:
             _announce(process, settings, as_json=as_json)
@@ -151,7 +168,7 @@ def _run(settings: "Settings", *, as_json: bool, desk: _Desk | None = None) -> i
                 server_header=False,
             )
         )
-        with process.listener, contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(server.serve(sockets=[process.listener]))
         if process.life.failure is not None:
             raise process.life.failure
