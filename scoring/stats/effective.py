@@ -3,7 +3,7 @@
 import math
 
 from scoring.stats.arguments import number, share
-from scoring.stats.rates import around, clopper_pearson
+from scoring.stats.rates import MOST_UNITS, around, clopper_pearson
 from scoring.stats.results import Estimate
 
 
@@ -25,11 +25,9 @@ def at_effective_size(
     if variance < 0:
         raise ValueError(f"variance must not be negative, but is {variance!r}")
     p = min(1.0, max(0.0, number("value", value)))
-    flags = () if p == value else ("clipped",)
-    size = effective_size(p, variance)
-    exact = clopper_pearson(
-        min(p * (size or fallback), size or fallback), size or fallback, confidence=confidence
-    )
+    flags = () if math.isclose(p, value, abs_tol=1e-12) else ("clipped",)
+    size = effective_size(p, variance) or number("fallback", fallback, above=0)
+    exact = clopper_pearson(p * size, size, confidence=confidence)
     if exact is None or exact.low is None or exact.high is None:
         return Estimate(value=p, se=math.sqrt(variance), flags=flags)
     inside = around(p, exact.low, exact.high)
@@ -43,8 +41,8 @@ def effective_size(p: float, variance: float) -> float | None:
     Raises ValueError if p is outside [0, 1]. Source: Korn & Graubard 1998.
     """
     p = share("p", p)
-    size = p * (1 - p) / variance if variance > 0 else 0.0
-    return size if 0 < size < math.inf else None
+    size = min(MOST_UNITS, p * (1 - p) / variance) if variance > 0 else 0.0
+    return size if size > 0 else None
 
 
 def flagged(found: Estimate, flag: str) -> Estimate:

@@ -118,9 +118,18 @@ def bootstrap_places(
     import numpy as np
     from scipy import stats
 
+    undefined = 0
+
+    def defined(places: "NDArray[np.intp]", axis: int) -> "NDArray[np.float64]":
+        nonlocal undefined
+        found = of_places(places, axis)
+        missing = ~np.isfinite(found)
+        undefined += int(missing.sum())
+        return np.where(missing, value, found)  # scipy warns about NaN; counted instead
+
     drawn = stats.bootstrap(
         (np.arange(n),),
-        of_places,
+        defined,
         n_resamples=resamples,
         batch=max(1, 200_000 // n),
         vectorized=True,
@@ -129,7 +138,7 @@ def bootstrap_places(
         rng=np.random.default_rng(seed),
     )
     spread = drawn.bootstrap_distribution
-    if not bool(np.isfinite(spread).all()):
+    if undefined:
         return Estimate(value=value, flags=("undefined_resamples",))
     if float(spread.max()) == float(spread.min()):
         return Estimate(value=value, flags=("no_spread",))

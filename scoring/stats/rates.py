@@ -8,6 +8,12 @@ from scoring.stats.results import Estimate, Rate
 from scoring.stats.shown import shown_rate
 
 
+LEAST_UNITS = 1e-3
+"""Under so much of one success the lower limit is below 1e-600: the smallest float is larger."""
+MOST_UNITS = 1e12
+"""More units than this move no limit that is ever printed, and overflow the quantile."""
+
+
 def wilson(x: int, n: int, *, confidence: float = 0.95) -> Estimate | None:
     """Return a share with its Wilson interval: the reading aid of the pages.
 
@@ -46,9 +52,11 @@ def clopper_pearson(x: float, n: float, *, confidence: float = 0.95) -> Estimate
         limits = stats.binomtest(int(x), int(n)).proportion_ci(confidence, method="exact")
         return around(x / n, float(limits.low), float(limits.high))
     tail = (1 - confidence) / 2
-    low = 0.0 if x == 0 else float(stats.beta.ppf(tail, x, n - x + 1))
-    high = 1.0 if x == n else float(stats.beta.ppf(1 - tail, x + 1, n - x))
-    return around(x / n, low, high)
+    value, size = x / n, min(n, MOST_UNITS)
+    seen, missed = value * size, (1 - value) * size
+    low = 0.0 if seen < LEAST_UNITS else float(stats.beta.ppf(tail, seen, missed + 1))
+    high = 1.0 if missed < LEAST_UNITS else float(stats.beta.ppf(1 - tail, seen + 1, missed))
+    return around(value, low, high)
 
 
 def around(value: float, low: float, high: float) -> Estimate:

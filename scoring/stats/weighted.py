@@ -13,7 +13,7 @@ from scoring.stats.arguments import (
     share,
     t_of,
 )
-from scoring.stats.rates import around, clopper_pearson
+from scoring.stats.rates import MOST_UNITS, around, clopper_pearson
 from scoring.stats.results import Estimate
 
 
@@ -120,7 +120,7 @@ def korn_graubard(
         return Estimate(value=p, se=se, df=df, flags=("few_units",))
     else:
         ratio = t_of(confidence, n - 1) / t_of(confidence, df)
-        effective = p * (1 - p) / variance * ratio**2
+        effective = min(MOST_UNITS, p * (1 - p) / variance * ratio**2)
     if clustered:
         effective = min(effective, float(n))
     return _at_size(p, effective, se, df, confidence)
@@ -128,7 +128,7 @@ def korn_graubard(
 
 def _at_size(p: float, effective: float, se: float, df: float, confidence: float) -> Estimate:
     """Return p with Clopper-Pearson limits at a real-valued sample size."""
-    exact = clopper_pearson(min(p * effective, effective), effective, confidence=confidence)
+    exact = clopper_pearson(p * effective, effective, confidence=confidence)
     if exact is None or exact.low is None or exact.high is None:
         return Estimate(value=p, se=se, df=df, flags=("few_units",))
     inside = around(p, exact.low, exact.high)

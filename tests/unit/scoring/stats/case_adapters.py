@@ -18,7 +18,10 @@ PARTS = ("units", "halves", "thirds", "quarters", "fifths", "sixths", "sevenths"
 
 
 def answers(names: str, *, when: str = "") -> Callable[[Adapter], Adapter]:
-    """Register an adapter for cases with these inputs; `when` is a word of the expected shape."""
+    """Register an adapter for cases with these inputs; `when` is a word of the expected shape.
+
+    A star stands for any lists that are named by a capital letter.
+    """
 
     def register(adapter: Adapter) -> Adapter:
         ADAPTERS.setdefault(frozenset(names.split()), []).append((when, adapter))
@@ -29,7 +32,9 @@ def answers(names: str, *, when: str = "") -> Callable[[Adapter], Adapter]:
 
 def answer(case: Case) -> Any:
     """Return what the product says to a case, in the shape of its expected value."""
-    found = ADAPTERS.get(frozenset(case["inputs"]), [])
+    names = frozenset(case["inputs"])
+    lists = {name for name in names if len(name) == 1 and name.isupper()}
+    found = ADAPTERS.get(names) or ADAPTERS.get(names - lists | {"*"}, [])
     shape = case["expected"] if isinstance(case["expected"], dict) else ["list"]
     for when, adapter in found:
         if not when or when in shape:
@@ -368,7 +373,7 @@ def action_lists(_: Case, human: list[str], agent: list[str]) -> Any:
     }
 
 
-@answers("before A B C")
+@answers("before *")
 def orders(_: Case, before: dict[str, list[str]], **lists: list[str]) -> Any:
     return [stats.order_kept(actions, before) for _, actions in sorted(lists.items())]
 
