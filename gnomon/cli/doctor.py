@@ -40,12 +40,13 @@ def examine(
         yield Finding(subject="settings", verdict="bad", found=error.detail, mend="change it")
         return
     yield Finding(subject="settings", verdict="ok", found="every GNOMON_ name is known")
-    yield _watch(settings)
     yield _disk(settings)
     with Api(url or settings.api_url, timeout=10.0) as client:
         try:
             problems = _readiness(client)
+            running = client.get("/v1/config")
         except GnomonError as error:
+            yield _watch(settings)
             yield Finding(
                 subject="process",
                 verdict="warning",
@@ -55,6 +56,7 @@ def examine(
             yield _store(settings)
             return
         yield from problems
+        yield _prices(running["file"], running["hash"], priced=bool(running["watched"]["prices"]))
         yield from _there_and_back(client, settings)
         yield from _dialects(client)
         yield from _ledger(client)
@@ -67,14 +69,18 @@ def _watch(settings: Settings) -> Finding:
         return Finding(
             subject="gnomon.yaml", verdict="bad", found=error.detail, mend="mend that line"
         )
-    if not watched.prices:
-        return Finding(
-            subject="gnomon.yaml",
-            verdict="warning",
-            found=f"{watch.name}: no prices, so every cost is unknown",
-            mend="add a section `prices` (docs/configuration.md)",
-        )
-    return Finding(subject="gnomon.yaml", verdict="ok", found=f"{watch.name}, hash {watch.digest}")
+    return _prices(watch.name, watch.digest, priced=bool(watched.prices))
+
+
+def _prices(name: str, digest: str, *, priced: bool) -> Finding:
+    if priced:
+        return Finding(subject="gnomon.yaml", verdict="ok", found=f"{name}, hash {digest}")
+    return Finding(
+        subject="gnomon.yaml",
+        verdict="warning",
+        found=f"{name}: no prices, so every cost is unknown",
+        mend="add a section `prices` (docs/configuration.md)",
+    )
 
 
 def _disk(settings: Settings) -> Finding:

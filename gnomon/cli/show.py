@@ -9,7 +9,16 @@ from rich.table import Table
 
 from gnomon.model import JsonValue
 
-notes = Console(stderr=True, highlight=False)
+_WIDE = 250
+"""Columns where nobody watches: a pipe gets whole ids, never half ones."""
+
+
+def _out() -> Console:
+    width = None if sys.stdout.isatty() else _WIDE
+    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+notes = Console(stderr=True, highlight=False, soft_wrap=True)
 """Where progress, hints and warnings go."""
 
 
@@ -29,13 +38,16 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, empty: s
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
         right = heading.startswith(">")
-        shown.add_column(heading.removeprefix(">"), justify="right" if right else "left")
+        whole = right or heading.endswith(("id", "run", "hour", "started", "buried"))
+        shown.add_column(
+            heading.removeprefix(">"), justify="right" if right else "left", no_wrap=whole
+        )
     for row in rows:
         shown.add_row(*(cell(value) for value in row))
     if shown.row_count == 0:
         notes.print(empty)
         return
-    Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(shown)
+    _out().print(shown)
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> None:
@@ -44,7 +56,7 @@ def facts(pairs: Iterable[tuple[str, object]]) -> None:
     for name, value in pairs:
         if value not in (None, "", [], {}):
             shown.add_row(name, cell(value))
-    Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(shown)
+    _out().print(shown)
 
 
 def cell(value: object) -> str:
