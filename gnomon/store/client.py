@@ -103,7 +103,7 @@ class Store:
         columns = (*row_text.columns(type(rows[0])), *extra)
         for part in row_text.parts(rows, extra):
             self.insert_raw(
-                f"INSERT INTO {table} ({', '.join(columns)}) FORMAT JSONEachRow",
+                f"INSERT INTO {table} ({', '.join(columns)}) FORMAT JSONCompactEachRow",
                 part,
                 tag=tag or f"insert.{table}",
                 settings={} if token is None else {"insert_deduplication_token": token},
