@@ -101,6 +101,7 @@ class Outline:
     duration_ns: int
     span_name: str = ""
     scope_name: str = ""
+    scope_version: str = ""
     kind: Kind = Kind.OTHER
     counted: bool = False
     duplicate_of: str | None = None
@@ -112,5 +113,8 @@ class Outline:
     tool_name: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    streamed: bool | None = None
     cost_usd: float | None = None
     flags: Sequence[str] = ()

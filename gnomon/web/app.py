@@ -20,11 +20,12 @@ from collector.watched import Watched
 from gnomon.clock import Clock, utc_now
 from gnomon.config import Settings
 from gnomon.errors import GnomonError, InputError, NotFound
+from gnomon.model import Run
 from gnomon.web import assets, errors, overview, run, runs, status
 from gnomon.web.cache import Cache
 from gnomon.web.filters import parse, unpacked
 from gnomon.web.forms import Forms, own_path
-from gnomon.web.frame import THEME_COOKIE, THEMES, Pages
+from gnomon.web.frame import THEME_COOKIE, THEMES, Pages, digest
 from gnomon.web.port import Explain, Interval, PageReader
 from gnomon.web.timeline import Period
 
@@ -200,11 +201,16 @@ def _add_runs(app: FastAPI, pages: Pages, reader: PageReader) -> None:
 
 
 def _add_run(app: FastAPI, pages: Pages, reader: PageReader, explain: Explain | None) -> None:
+    forests: Cache[run.Steps] = Cache(size=8)
+
+    def kept(one: Run) -> run.Steps:
+        return forests.get(digest(one), lambda: run.steps_of(reader, one))
+
     @app.get("/runs/{run_id}")
     def run_page(request: Request, run_id: str) -> Response:
         """Why did this fail?"""
         ask = run.asked(request.query_params)
-        view = run.run_page(reader, run_id, ask, now=pages.now(), explain=explain)
+        view = run.run_page(reader, run_id, ask, now=pages.now(), explain=explain, kept=kept)
         return pages.show(request, "run.html", view)
 
     @app.get("/runs/{run_id}/news")

@@ -1,53 +1,68 @@
-"""What the telemetry of a run can not say, in sentences; from what is known of each library."""
+"""What the telemetry of a run can not say, in sentences."""
 
 from collections.abc import Sequence
 
+from collector.limits import limits_of
 from collector.views import Outline
-from gnomon.model import MODEL_CALLS, Kind, Run, RunState, RunStatus
+from gnomon.clock import Nanos
+from gnomon.model import MODEL_CALLS, Kind, Run, RunState, RunStatus, SpanId, Step, TraceId
 from gnomon.web.formats import plural
-
-_NO_MODEL_SPANS = (
-    ("autogen", "AutoGen writes none"),
-    ("crewai", "neither CrewAI instrumentor writes any"),
-    ("opentelemetry.instrumentation.llamaindex", "OpenLLMetry's LlamaIndex one writes none"),
-    ("opentelemetry.instrumentation.genai.openai_agents", "otel-genai-openai-agents writes none"),
-)
-"""Part of a scope name, and what is known of it."""
-_NO_CACHED = (
-    ("opentelemetry.instrumentation.openai_v2", "otel-openai-v2"),
-    ("semantic_kernel", "Semantic Kernel"),
-    ("smolagents", "smolagents"),
-    ("openinference.instrumentation.haystack", "Haystack through OpenInference"),
-)
 
 
 def limits(run: Run, steps: Sequence[Outline]) -> Sequence[str]:
     """Return what a reader of this run must know before trusting its numbers."""
+    known = limits_of(_telling(run, steps))
+    found = [_sentence(limit.sentence, limit.mend) for limit in known]
+    names = " ".join(limit.name for limit in known)
     counted = [step for step in steps if step.counted]
     models = [step for step in counted if step.kind in MODEL_CALLS]
     agents = any(step.kind is Kind.AGENT for step in steps)
-    found: list[str] = []
-    if not models and (agents or counted):
-        found.append(_no_models(steps))
-    if models and all(step.input_tokens is None and step.output_tokens is None for step in models):
+    if not models and (agents or counted) and "no_model_spans" not in names:
+        found.append(
+            "This run has no model spans, so calls, tokens and cost are unknown, not zero. "
+            "Add the instrumentor of the model provider's SDK."
+        )
+    silent = all(step.input_tokens is None and step.output_tokens is None for step in models)
+    if models and silent and "no_tokens" not in names:
         found.append("No model call reports tokens, so tokens and cost are unknown, not zero.")
-    found += _usage(run)
-    found += _missing(run)
-    found += _cached(run, steps)
+    return [*found, *_usage(run), *_missing(run, told="orphan" in names)]
+
+
+def _telling(run: Run, steps: Sequence[Outline]) -> Sequence[Step]:
+    """Return the steps that limits are read from: every model call, and one of each scope."""
+    seen: set[tuple[str, str, bool]] = set()
+    found = []
+    for step in steps:
+        mark = (step.scope_name, step.scope_version, "orphan" in step.flags)
+        if mark in seen and not (step.counted and step.kind is Kind.LLM):
+            continue
+        seen.add(mark)
+        found.append(
+            Step(
+                run_id=run.run_id,
+                trace_id=TraceId(step.trace_id),
+                span_id=SpanId(step.span_id),
+                started_at=step.started_at,
+                ended_at=Nanos(step.started_at + step.duration_ns),
+                duration_ns=step.duration_ns,
+                scope_name=step.scope_name,
+                scope_version=step.scope_version,
+                kind=step.kind,
+                counted=step.counted,
+                status=step.status,
+                input_tokens=step.input_tokens,
+                output_tokens=step.output_tokens,
+                cached_tokens=step.cached_tokens,
+                reasoning_tokens=step.reasoning_tokens,
+                streamed=step.streamed,
+                flags=step.flags,
+            )
+        )
     return found
 
 
-def _no_models(steps: Sequence[Outline]) -> str:
-    why = _known(_NO_MODEL_SPANS, steps)
-    return (
-        f"This run has no model spans: {f'{why}; ' if why else ''}add an instrumentor of the model "
-        "provider to see calls, tokens and cost."
-    )
-
-
-def _known(table: Sequence[tuple[str, str]], steps: Sequence[Outline]) -> str | None:
-    scopes = {step.scope_name.lower() for step in steps}
-    return next((words for part, words in table if any(part in name for name in scopes)), None)
+def _sentence(text: str, mend: str) -> str:
+    return f"{text[:1].upper()}{text[1:]} {mend}".rstrip()
 
 
 def _usage(run: Run) -> Sequence[str]:
@@ -65,14 +80,14 @@ def _usage(run: Run) -> Sequence[str]:
     return found
 
 
-def _missing(run: Run) -> Sequence[str]:
+def _missing(run: Run, *, told: bool) -> Sequence[str]:
     found = []
     if run.status is RunStatus.UNKNOWN:
         ending = (
             "It may still come." if run.state is RunState.OPEN else "How the run ended is unknown."
         )
         found.append(f"The root span never arrived. {ending}")
-    if run.orphans:
+    if run.orphans and not told:
         found.append(
             f"{plural(run.orphans, 'step')} name a parent that never arrived; "
             "the exporter lost spans or was stopped too early."
@@ -89,10 +104,3 @@ def _missing(run: Run) -> Sequence[str]:
     if dropped:
         found.append(f"The agent's SDK dropped {', '.join(dropped)} before sending.")
     return found
-
-
-def _cached(run: Run, steps: Sequence[Outline]) -> Sequence[str]:
-    library = _known(_NO_CACHED, steps)
-    if library is None or not run.input_tokens or run.cached_tokens is not None:
-        return []
-    return [f"{library} does not report cached tokens, so the cost may be overstated."]

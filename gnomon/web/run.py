@@ -1,6 +1,6 @@
 """Run: why did this fail?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -132,15 +132,35 @@ def asked(params: QueryParams) -> Asked:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """All steps of a run; large runs are read once while somebody walks through them."""
+
+    outline: Sequence[Outline]
+    forest: Forest
+
+
+def steps_of(reader: PageReader, run: Run) -> Steps:
+    """Read all steps of a run."""
+    outline = reader.outline(run)
+    return Steps(outline, forest(outline))
+
+
 def run_page(
-    reader: PageReader, run_id: str, ask: Asked, *, now: Nanos, explain: Explain | None
+    reader: PageReader,
+    run_id: str,
+    ask: Asked,
+    *,
+    now: Nanos,
+    explain: Explain | None,
+    kept: Callable[[Run], Steps],
 ) -> RunView:
-    """Return the page; raises NotFound."""
+    """Return the page; raises NotFound. `kept` answers with the steps of a run."""
     run = reader.run(run_id)
     if run is None:
         raise NotFound(f"no run {run_id}")
-    steps = reader.outline(run)
-    of = forest(steps)
+    found = kept(run)
+    steps, of = found.outline, found.forest
     node = of.nodes.get(ask.step) if ask.step else decisive(of)
     if ask.step and node is None:
         raise NotFound(f"no step {ask.step} in run {run_id}")

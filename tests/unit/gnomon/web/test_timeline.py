@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from collector.views import Deploy
 from gnomon.clock import Nanos
 from gnomon.web.timeline import PERIODS, SECOND, back_from, timeline
-from tests.desk import DAY, NOW, bucket
+from tests.desk import DAY, NOW
+from tests.page_memory import bucket
 
 MOMENTS = st.integers(0, 4_000_000_000 * SECOND)
 

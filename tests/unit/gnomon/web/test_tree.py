@@ -18,7 +18,8 @@ from gnomon.web.tree import (
     forest,
     plan,
 )
-from tests.desk import outline_of, wide_run
+from tests.desk import wide_run
+from tests.page_memory import outline_of
 
 
 def step(name: str, parent: str = "", at: int = 0, **more: object) -> Outline:

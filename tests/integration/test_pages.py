@@ -1,0 +1,203 @@
+"""The frame of the pages over HTTP: guards, budgets, theme, errors, empty states."""
+
+import gzip
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from gnomon.errors import StoreUnavailable
+from gnomon.web.app import HEADERS
+from tests import desk
+from tests import page_memory as memory
+from tests import site as pages
+from tests.site import PARTIAL, Page, Site, page, run_of, site, token_of
+
+PAGES = ("/", "/?period=30d", "/runs", "/runs?period=30d&status=error", "/status", "/keys", "/nope")
+
+
+@pytest.fixture(scope="module")
+def month() -> memory.MemoryReader:
+    return pages.month()
+
+
+@pytest.fixture
+def full(month: memory.MemoryReader) -> Iterator[Site]:
+    made = pages.site(month, desk.books())
+    with made.client:
+        yield made
+
+
+@pytest.fixture
+def empty() -> Iterator[Site]:
+    made = pages.site(memory.MemoryReader(), memory.MemoryBooks())
+    with made.client:
+        yield made
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_guarded_private_and_without_anything_inline(full: Site, path: str) -> None:
+    answer = full.client.get(path)
+    for name, value in HEADERS.items():
+        assert answer.headers[name] == value
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert "HX-Request" in answer.headers["Vary"]
+    seen = Page(answer.text)
+    assert seen.inline == []
+    assert len(seen.ids) == len(set(seen.ids))
+    assert all(asset.startswith("/static/") for asset in seen.assets)
+
+
+@pytest.mark.parametrize("path", [*PAGES, f"/runs/{10_000:032x}", f"/runs/{30_000:032x}"])
+def test_every_page_keeps_its_budget(full: Site, path: str) -> None:
+    text = full.client.get(path).text
+    seen = Page(text)
+    assert len(gzip.compress(text.encode(), 5)) <= 40_000
+    assert seen.nodes <= 6_500
+    assert 1 + len(seen.assets) <= 8
+
+
+def test_a_run_of_a_thousand_steps_is_drawn_whole_within_its_budget(full: Site) -> None:
+    text = full.client.get(f"/runs/{1_000:032x}").text
+    assert text.count('role="treeitem"') == 1_000
+    assert len(gzip.compress(text.encode(), 5)) <= 60_000
+    assert Page(text).nodes <= 6_500
+
+
+def test_all_style_and_script_of_the_product_is_small(full: Site) -> None:
+    seen = page(full, "/")
+    bodies = [full.client.get(asset).content for asset in seen.assets if "mark" not in asset]
+    assert len(gzip.compress(b"".join(bodies))) <= 30_000
+
+
+def test_static_files_carry_their_hash_and_are_kept_for_ever(full: Site) -> None:
+    for asset in page(full, "/").assets:
+        assert re.fullmatch(r"/static/\w+\.[0-9a-f]{10}\.(css|js|svg)", asset)
+        answer = full.client.get(asset)
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert full.client.get("/static/app.css").status_code == 404
+    assert full.client.get("/static/..%2fapp.py").status_code == 404
+
+
+def test_the_top_bar_shows_only_pages_that_exist(full: Site) -> None:
+    bar = re.search(r'<nav class="nav".*?</nav>', full.client.get("/runs").text, re.DOTALL)
+    assert bar is not None
+    links = Page(bar[0])
+    assert links.links == ["/", "/runs", "/status"]
+    assert all(full.client.get(path).status_code == 200 for path in links.links)
+    assert '<a href="/runs" aria-current="page">' in bar[0]
+
+
+def test_the_theme_is_a_cookie_the_server_renders(full: Site) -> None:
+    token = token_of(full, "/runs")
+    answer = full.client.post(
+        "/theme",
+        data={"theme": "dark", "here": "/runs?q=a", "token": token},
+        headers={"Origin": "http://testserver"},
+    )
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs?q=a")
+    assert '<html lang="en" data-theme="dark">' in full.client.get("/runs").text
+
+
+@pytest.mark.parametrize("here", ["//evil.test", "https://evil.test/", "/\\evil.test", "x"])
+def test_the_way_back_never_leaves_this_site(full: Site, here: str) -> None:
+    answer = full.client.post(
+        "/theme",
+        data={"theme": "auto", "here": here, "token": token_of(full, "/")},
+        headers={"Origin": "http://testserver"},
+    )
+    assert answer.headers["location"] == "/"
+
+
+def test_the_key_sheet_is_also_a_page(full: Site) -> None:
+    assert "Jump to any id" in page(full, "/keys").words
+
+
+def test_a_region_is_answered_alone_and_known_regions_with_304(full: Site) -> None:
+    headers = {**PARTIAL, "HX-Target": "live"}
+    answer = full.client.get("/?period=30d", headers=headers)
+    assert "<html" not in answer.text
+    assert 'class="tiles"' in answer.text
+    again = full.client.get(
+        "/?period=30d", headers={**headers, "If-None-Match": answer.headers["ETag"]}
+    )
+    assert (again.status_code, again.content) == (304, b"")
+    full.books.rows = full.books.rows[1:]
+    changed = full.client.get(
+        "/?period=30d", headers={**headers, "If-None-Match": answer.headers["ETag"]}
+    )
+    assert changed.status_code == 200
+
+
+def test_a_wrong_address_answers_404_with_a_search(full: Site) -> None:
+    for path in ("/nope", "/runs/" + "0" * 32, f"/runs/{run_of(full)}?step=beef"):
+        answer = full.client.get(path)
+        assert answer.status_code == 404
+        assert 'action="/jump"' in answer.text
+        assert "404 not_found" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/runs?status=broken", "is none of ok, error, unknown"),
+        ("/runs?after=x", "the position is damaged"),
+        ("/status?hours=0", "hours: Input should be greater than or equal to 1"),
+        (f"/runs/{1_000:032x}?view=sideways", "view: "),
+    ],
+)
+def test_a_bad_request_names_the_field_and_the_mend(full: Site, path: str, named: str) -> None:
+    answer = full.client.get(path)
+    assert answer.status_code in (400, 422)
+    assert named in Page(answer.text).words
+    assert "Change what is named above" in answer.text
+
+
+def test_a_store_that_is_away_is_said_with_what_is_kept(empty: Site) -> None:
+    empty.reader.failure = StoreUnavailable("no answer from db:8123 within 30 s")
+    answer = empty.client.get("/runs")
+    assert answer.status_code == 503
+    words = Page(answer.text).words
+    assert "ClickHouse did not answer." in words
+    assert "no answer from db:8123 within 30 s" in words
+    assert "nothing is lost" in words
+    assert "503 store_unavailable" in words
+
+
+def test_the_api_below_v1_is_answered_as_the_api_speaks(full: Site) -> None:
+    answer = full.client.get("/v1/nope")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["type"] == "urn:gnomon:problem:not_found"
+
+
+def test_a_bug_is_a_page_that_keeps_its_guards(month: memory.MemoryReader) -> None:
+    made = site(memory.MemoryReader(), memory.MemoryBooks())
+    made.reader.failure = ZeroDivisionError("secret words of a customer")
+    client = TestClient(made.client.app, raise_server_exceptions=False)
+    answer = client.get("/runs")
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert answer.headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+
+
+def test_an_empty_house_says_how_to_send_the_first_trace(empty: Site) -> None:
+    words = page(empty, "/").words
+    assert "Nothing has arrived yet" in words
+    assert "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318" in words
+    assert "4317" in words
+    assert "make demo" in words
+
+
+def test_an_empty_list_says_why_and_what_to_do(full: Site, empty: Site) -> None:
+    filtered = page(full, "/runs?q=nobody+said+this")
+    assert "No run fits" in filtered.words
+    assert "/runs?period=all&q=nobody+said+this" in filtered.links
+    assert "No run in this time" in page(empty, "/runs?period=1h").words
+
+
+def test_the_pages_start_without_scipy() -> None:
+    code = "import sys, gnomon.web.app; sys.exit('scipy' in sys.modules or 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
