@@ -1,9 +1,11 @@
 """Digests of spans and log records: equal content, equal digest, whatever the order of arrival."""
 
+import json
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from collector.dialects.values import dumps
+import orjson
+
 from collector.spans import LogRecord, Span
 
 
@@ -35,10 +37,10 @@ def span_digest(span: Span) -> bytes:
             [span.kind, span.start, span.end, span.status_code, span.status_message],
             [span.scope_name, span.scope_version],
             [span.dropped_attributes, span.dropped_events, span.dropped_links],
-            sorted(span.resource.items()),
-            sorted(span.attributes.items()),
-            [[event.time, event.name, sorted(event.attributes.items())] for event in span.events],
-            [[link.trace_id, link.span_id, sorted(link.attributes.items())] for link in span.links],
+            span.resource,
+            span.attributes,
+            [[event.time, event.name, event.attributes] for event in span.events],
+            [[link.trace_id, link.span_id, link.attributes] for link in span.links],
         ]
     )
 
@@ -49,8 +51,8 @@ def log_digest(log: LogRecord) -> bytes:
         [
             [log.trace_id, log.span_id, log.time, log.observed, log.event_name, log.severity],
             [log.body, log.scope_name],
-            sorted(log.resource.items()),
-            sorted(log.attributes.items()),
+            log.resource,
+            log.attributes,
         ]
     )
 
@@ -64,4 +66,8 @@ def digest_of(digests: Iterable[bytes]) -> str:
 
 
 def _digest(value: list[object]) -> bytes:
-    return blake2b(dumps(value).encode(), digest_size=16).digest()
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except (TypeError, ValueError):
+        text = json.dumps(value, sort_keys=True).encode()  # lone surrogates, huge numbers
+    return blake2b(text, digest_size=16).digest()

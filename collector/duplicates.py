@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from collector.dialects.usage import TOKEN_FIELDS
-from collector.lineage import is_under
 from collector.steps import Draft
 from gnomon.model import Kind
 
@@ -73,6 +72,13 @@ def _mark(duplicate: Draft, kept: Draft, reason: str) -> None:
     duplicate.duplicate_reason = reason
 
 
+def _by_parent(drafts: Iterable[Draft]) -> dict[str, list[Draft]]:
+    children: dict[str, list[Draft]] = {}
+    for draft in drafts:
+        children.setdefault(draft.parent_id, []).append(draft)
+    return children
+
+
 def _grouped(drafts: Iterable[Draft], *names: str) -> Iterable[list[Draft]]:
     """Group steps by the values of some fields; steps without the first one are left out."""
     groups: dict[tuple[object, ...], list[Draft]] = {}
@@ -89,13 +95,21 @@ def _same_response(models: Sequence[Draft]) -> None:
     for group in _grouped(reporting, "response_id"):
         if len(group) < 2:
             continue
-        kept = min(group, key=lambda draft: draft.key)
-        for draft in group:
-            if is_under(kept, draft):
-                kept = draft
+        kept = _outermost(min(group, key=lambda draft: draft.key), group)
         for draft in group:
             if draft is not kept:
                 _mark(draft, kept, "D1: same response id")
+
+
+def _outermost(draft: Draft, group: Sequence[Draft]) -> Draft:
+    """Return the outermost ancestor of a step that is one of the group, else the step."""
+    members = {id(member) for member in group}
+    above = draft.parent
+    while above is not None:
+        if id(above) in members:
+            draft = above
+        above = above.parent
+    return draft
 
 
 def _model_above(draft: Draft) -> Draft | None:
@@ -134,10 +148,11 @@ def _restates(outer: Draft, inner: Draft) -> bool:
 def _beside_instrumentor(models: Sequence[Draft]) -> None:
     """D3: the SDK's own span beside the instrumentor's, where no response id joins them."""
     live = [draft for draft in models if _is_live(draft)]
-    own = [draft for draft in live if draft.span.scope_name.startswith(_SDK_SCOPES)]
-    others = [draft for draft in live if not draft.span.scope_name.startswith(_SDK_SCOPES)]
-    for sdk in own if others else ():
-        around = [draft for draft in others if _is_beside(sdk, draft)]
+    others = _by_parent(d for d in live if not d.span.scope_name.startswith(_SDK_SCOPES))
+    for sdk in live if others else ():
+        if not sdk.span.scope_name.startswith(_SDK_SCOPES):
+            continue
+        around = [draft for draft in others.get(sdk.parent_id, ()) if _is_beside(sdk, draft)]
         if around:
             kept = min(around, key=lambda draft: (draft.span.end - draft.span.start, draft.key))
             _mark(sdk, kept, "D3: the SDK's own span of the same call")
@@ -145,8 +160,7 @@ def _beside_instrumentor(models: Sequence[Draft]) -> None:
 
 def _is_beside(sdk: Draft, other: Draft) -> bool:
     return (
-        other.parent_id == sdk.parent_id
-        and other.kind is sdk.kind
+        other.kind is sdk.kind
         and other.values.get("request_model") == sdk.values.get("request_model")
         and other.span.start - SLACK_NS <= sdk.span.start
         and sdk.span.end <= other.span.end + SLACK_NS
@@ -155,20 +169,21 @@ def _is_beside(sdk: Draft, other: Draft) -> bool:
 
 def _logfire_streams(models: Sequence[Draft]) -> None:
     """D4: Logfire reports a stream's usage on a log span after the call that has none."""
-    calls = [
+    calls = _by_parent(
         draft
         for draft in models
         if _is_live(draft) and not draft.has_usage and not draft.failed and _is_logfire(draft)
-    ]
+    )
+    if not calls:
+        return
     for log in sorted(models, key=lambda draft: draft.key):
         if not (_is_live(log) and log.has_usage and _is_stream_log(log)):
             continue
         before = [
             call
-            for call in calls
+            for call in calls.get(log.parent_id, ())
             if _is_live(call)
             and call.key < log.key
-            and call.parent_id == log.parent_id
             and call.values.get("request_model") == log.values.get("request_model")
         ]
         if before:
@@ -188,6 +203,7 @@ def _is_stream_log(draft: Draft) -> bool:
 
 def _mcp_calls(tools: Sequence[Draft]) -> None:
     """D5: an MCP `tools/call X` inside a tool step of the same tool, or beside it."""
+    others = _by_parent(tool for tool in tools if not _is_mcp_call(tool))
     for call in tools:
         if not _is_mcp_call(call):
             continue
@@ -195,7 +211,7 @@ def _mcp_calls(tools: Sequence[Draft]) -> None:
         if outer is not None and _same_tool(outer, call):
             _mark(call, outer, "D5: MCP span of the tool step around it")
             continue
-        beside = [tool for tool in tools if _is_agents_own(tool, call)]
+        beside = [tool for tool in others.get(call.parent_id, ()) if _is_agents_own(tool, call)]
         if beside:
             kept = min(beside, key=lambda draft: draft.key)
             _mark(call, kept, "D5: MCP server span beside the tool span")
@@ -215,10 +231,7 @@ def _same_tool(one: Draft, other: Draft) -> bool:
 
 def _is_agents_own(tool: Draft, call: Draft) -> bool:
     return (
-        tool is not call
-        and tool.span.scope_name != call.span.scope_name
-        and tool.parent_id == call.parent_id
-        and not _is_mcp_call(tool)
+        tool.span.scope_name != call.span.scope_name
         and _same_tool(tool, call)
         and tool.span.start <= call.span.start <= tool.span.end
     )

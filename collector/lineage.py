@@ -87,16 +87,6 @@ def _place(draft: Draft) -> None:
         draft.run_id = parent.run_id
 
 
-def is_under(draft: Draft, ancestor: Draft) -> bool:
-    """Tell whether a step lies below another one."""
-    above: Draft | None = draft.parent
-    while above is not None and above.depth >= ancestor.depth:
-        if above is ancestor:
-            return True
-        above = above.parent
-    return False
-
-
 def inherit_agents(drafts: Sequence[Draft]) -> None:
     """Give each step its agent: its own, else that of the nearest agent above it."""
     for draft in drafts:

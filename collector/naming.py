@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from collector.dialects.rules import Field, Source, keys, quoted, resource
-from collector.dialects.table import FIELDS, INDEX, Index, index_of
+from collector.dialects.table import FIELDS, INDEX, Index
 from collector.watched import KeySource, RunNaming, Watched
 
 CONFIGURED = "configured"
@@ -45,7 +45,7 @@ def _index_with(configured: tuple[tuple[str, _Names], ...]) -> Index:
     known = {field.name: field.sources for field in FIELDS}
     for name, attributes in configured:
         known[name] = _sources(attributes) + known.get(name, ())
-    return index_of(Field(name, sources) for name, sources in known.items())
+    return Index(Field(name, sources) for name, sources in known.items())
 
 
 def _sources(attributes: _Names) -> tuple[Source, ...]:

@@ -89,8 +89,6 @@ def draft_of(span: Span, logs: Sequence[LogRecord], naming: Naming) -> Draft:
         failed=facts.failed,
         parent_id=span.parent_span_id,
     )
-    draft.values.pop("kind", None)
-    draft.values.pop("status", None)
     _run_id(draft)
     _parameters(draft)
     _flags(draft)

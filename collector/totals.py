@@ -33,7 +33,7 @@ def usage(parts: Sequence[Part]) -> tuple[dict[str, JsonValue], str | None]:
     totals = _sums({name: getattr(step, name) for name in TOKEN_FIELDS} for step in calls)
     if totals:
         return totals, "model_steps"
-    totals = _sums(part.step.aggregate_usage for part in parts if _is_outermost_aggregate(part))
+    totals = _sums(part.step.aggregate_usage for part in _outermost_aggregates(parts))
     return totals, "aggregate" if totals else None
 
 
@@ -46,15 +46,18 @@ def _sums(usages: Iterable[Mapping[str, int | None]]) -> dict[str, JsonValue]:
     return totals
 
 
-def _is_outermost_aggregate(part: Part) -> bool:
-    if not part.step.aggregate_usage or part.step.duplicate_of is not None:
-        return False
-    above = part.draft.parent
-    while above is not None:
-        if above.run_id == part.draft.run_id and above.values.get("aggregate_usage"):
-            return False
-        above = above.parent
-    return True
+def _outermost_aggregates(parts: Sequence[Part]) -> list[Part]:
+    """Return the steps with an aggregate that no step above them in the run has."""
+    outermost: list[Part] = []
+    covered: set[int] = set()
+    for part in sorted(parts, key=lambda part: part.draft.depth):
+        above = id(part.draft.parent) in covered
+        tells = bool(part.step.aggregate_usage) and part.step.duplicate_of is None
+        if tells and not above:
+            outermost.append(part)
+        if tells or above:
+            covered.add(id(part.draft))
+    return outermost
 
 
 def costs(counted: Sequence[Step]) -> dict[str, JsonValue]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from collector.dialects.facts import Facts
-from collector.dialects.rules import Field, keys, of_span, quoted
+from collector.dialects.rules import FAILED, Field, keys, of_span, quoted
 from collector.dialects.values import as_bool, found, unquoted
 from collector.spans import Event
 from gnomon.model import JsonValue
@@ -95,16 +95,12 @@ def _status_message(facts: Facts, _key: str) -> JsonValue:
     return cut_message(facts.span.status_message)
 
 
-def _failed(facts: Facts) -> bool:
-    return facts.failed
-
-
 ERRORS: tuple[Field, ...] = (
     Field(
         "error_type",
         (
-            *keys("E5", "error.type", take=quoted, when=_failed),
-            *of_span("E5", "span event exception", _exception_type, _failed),
+            *keys("E5", "error.type", take=quoted, only=FAILED),
+            *of_span("E5", "span event exception", _exception_type, FAILED),
             *keys(
                 "E5",
                 "error_class",
@@ -113,22 +109,22 @@ ERRORS: tuple[Field, ...] = (
                 "status_code",
                 "http.response.status_code",
                 take=quoted,
-                when=_failed,
+                only=FAILED,
             ),
         ),
     ),
     Field(
         "error_message",
         (
-            *of_span("E7", "status message", _status_message, _failed),
-            *of_span("E7", "span event exception", _exception_message, _failed),
+            *of_span("E7", "status message", _status_message, FAILED),
+            *of_span("E7", "span event exception", _exception_message, FAILED),
             *keys(
                 "E7",
                 "langfuse.observation.status_message",
                 "error.message",
                 "error",
                 take=quoted,
-                when=_failed,
+                only=FAILED,
             ),
         ),
     ),

@@ -55,8 +55,10 @@ _TRACELOOP = _kinds("workflow: workflow; agent: agent; tool: tool; handoff: hand
 _CLAUDE_CODE = _kinds(
     "agent: interaction; llm: llm_request; tool: tool; other: tool.execution tool.blocked_on_user"
 )
+# the dotted names are those of Semantic Kernel
 _OPERATIONS = _MLFLOW | _kinds(
-    "llm: chat text_completion generate_content; embedding: embeddings; tool: execute_tool;"
+    "llm: chat text_completion generate_content chat.completions chat.streaming_completions"
+    " text.completions text.streaming_completions; embedding: embeddings; tool: execute_tool;"
     "agent: invoke_agent; workflow: invoke_workflow; retrieval: search_memory;"
     "chain: plan agent_step execute_event_loop_cycle execute_task; handoff: handoff;"
     "other: create_agent fetch_response create_memory update_memory upsert_memory delete_memory"

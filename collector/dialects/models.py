@@ -4,7 +4,20 @@ from collections.abc import Iterable
 
 from collector.dialects.facts import Facts
 from collector.dialects.providers import REGISTRY, provider_of
-from collector.dialects.rules import BODY, Field, Source, inside, keys, of_span, quoted, truth
+from collector.dialects.rules import (
+    ANSWERED,
+    BODY,
+    MODEL_CALL,
+    REFUSED,
+    SUCCEEDED,
+    Field,
+    Source,
+    inside,
+    keys,
+    of_span,
+    quoted,
+    truth,
+)
 from collector.dialects.values import as_data, as_json, as_object, as_text, found, unquoted
 from gnomon.model import JsonValue, Kind
 
@@ -19,24 +32,6 @@ def _provider(facts: Facts, key: str) -> JsonValue:
 
 def _first_part(facts: Facts, key: str) -> JsonValue:
     return provider_of(facts.attributes.get(key), cut=True)
-
-
-def _is_model_call(facts: Facts) -> bool:
-    return facts.is_model_call
-
-
-def _succeeded(facts: Facts) -> bool:
-    """M7: a failed call has no answer, whatever the span says."""
-    return not facts.failed
-
-
-def _succeeded_call(facts: Facts) -> bool:
-    return facts.is_model_call and not facts.failed
-
-
-def _failed_call(facts: Facts) -> bool:
-    """M6: on a failed call the undirected name is the requested one."""
-    return facts.is_model_call and facts.failed
 
 
 def _answered_model(facts: Facts, _key: str) -> JsonValue:
@@ -136,10 +131,28 @@ def _flattened_reasons(facts: Facts, _key: str) -> JsonValue:
 
 
 def _of_output_messages(facts: Facts, key: str) -> JsonValue:
-    messages = facts.data(key)
-    if not isinstance(messages, list):
-        return None
-    return _reasons(item.get("finish_reason") for item in messages if isinstance(item, dict))
+    return _reasons(item.get("finish_reason") for item in _objects(facts.data(key)))
+
+
+_DETAILS = "gen_ai.client.inference.operation.details"
+
+
+def _has_details_event(facts: Facts) -> bool:
+    return any(event.name == _DETAILS for event in facts.span.events)
+
+
+def _of_details_events(facts: Facts, _key: str) -> JsonValue:
+    """Strands writes its messages into an event of the span."""
+    return _reasons(
+        item.get("finish_reason")
+        for event in facts.span.events
+        if event.name == _DETAILS
+        for item in _objects(as_json(event.attributes.get("gen_ai.output.messages")))
+    )
+
+
+def _objects(value: JsonValue) -> list[dict[str, JsonValue]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _of_choice_events(facts: Facts, _key: str) -> JsonValue:
@@ -170,8 +183,9 @@ FINISH_REASONS: tuple[Source, ...] = (
     *keys("2.9", "anthropic.message.stop_reason", "stop_reason", take=quoted),
     *keys("2.9", "gen_ai.response.stop_reason", take=quoted),
     *keys("2.9", "gen_ai.output.messages", take=_of_output_messages),
-    *of_span("2.9", "span event gen_ai.choice", _of_choice_events, _has_choice_event),
-    *of_span("M8", BODY, _answered_reason, _succeeded_call),
+    *of_span("2.9", f"span event {_DETAILS}", _of_details_events, when=_has_details_event),
+    *of_span("2.9", "span event gen_ai.choice", _of_choice_events, when=_has_choice_event),
+    *of_span("M8", BODY, _answered_reason, ANSWERED),
 )
 
 MODELS: tuple[Field, ...] = (
@@ -191,12 +205,12 @@ MODELS: tuple[Field, ...] = (
         (
             *keys("M4", "gen_ai.request.model", "llm.request.model_name"),
             *inside("M4", "llm.invocation_parameters", "model"),
-            *inside("M4", "input.value", "model", when=_is_model_call),
+            *inside("M4", "input.value", "model", only=MODEL_CALL),
             *keys("M4", "ai.model.id"),
-            *inside("M4", "mlflow.spanInputs", "model", when=_is_model_call),
-            *keys("M4", "model", take=quoted, when=_is_model_call),
+            *inside("M4", "mlflow.spanInputs", "model", only=MODEL_CALL),
+            *keys("M4", "model", take=quoted, only=MODEL_CALL),
             *keys("M4", "langsmith.metadata.ls_model_name", "model_name", "crewai.agent.llm"),
-            *keys("M6", *_UNDIRECTED, take=quoted, when=_failed_call),
+            *keys("M6", *_UNDIRECTED, take=quoted, only=REFUSED),
         ),
     ),
     Field(
@@ -207,17 +221,17 @@ MODELS: tuple[Field, ...] = (
                 "gen_ai.response.model",
                 "llm.response.model_name",
                 "ai.response.model",
-                when=_succeeded,
+                only=SUCCEEDED,
             ),
-            *of_span("M8", BODY, _answered_model, _succeeded_call),
+            *of_span("M8", BODY, _answered_model, ANSWERED),
         ),
     ),
     Field("model", keys("M6", *_UNDIRECTED, take=quoted)),
     Field(
         "response_id",
         (
-            *keys("M9", "gen_ai.response.id", "ai.response.id", when=_succeeded),
-            *of_span("M8", BODY, _answered_id, _succeeded_call),
+            *keys("M9", "gen_ai.response.id", "ai.response.id", only=SUCCEEDED),
+            *of_span("M8", BODY, _answered_id, ANSWERED),
         ),
     ),
     Field(

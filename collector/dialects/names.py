@@ -1,7 +1,7 @@
 """The table of names: agents, workflows, hand-offs, conversations, users, environment (2.3, 2.4)."""
 
 from collector.dialects.facts import Facts
-from collector.dialects.rules import Field, inside, keys, of_span, quoted, resource
+from collector.dialects.rules import Field, Only, inside, keys, of_span, quoted, resource
 from collector.dialects.values import found
 from gnomon.model import JsonValue, Kind
 
@@ -9,23 +9,19 @@ _SUFFIXES = (".run", ".invoke", "._execute_core", ".kickoff")
 _ASSOCIATION = "traceloop.association.properties"
 
 
-def _is_agent(facts: Facts) -> bool:
-    return facts.kind is Kind.AGENT
+_AGENT = Only(kinds=frozenset({Kind.AGENT}))
+_HANDOFF = Only(kinds=frozenset({Kind.HANDOFF}))
 
 
-def _is_native_agent(facts: Facts) -> bool:
+def _is_native(facts: Facts) -> bool:
     """N7: an agent by the vendor's own type, so that the span bears the agent's name."""
-    own = facts.attributes.keys() & {"langfuse.observation.type", "mlflow.spanType"}
-    return facts.kind is Kind.AGENT and bool(own)
+    attributes = facts.attributes
+    return "langfuse.observation.type" in attributes or "mlflow.spanType" in attributes
 
 
-def _is_openinference_agent(facts: Facts) -> bool:
-    name = facts.span.name
-    return (
-        facts.kind is Kind.AGENT
-        and facts.dialect == "openinference"
-        and not name.startswith("ClaudeAgentSDK.")
-    )
+def _is_named_openinference(facts: Facts) -> bool:
+    """N8: the Claude Agent SDK names its spans after its own functions."""
+    return facts.dialect == "openinference" and not facts.span.name.startswith("ClaudeAgentSDK.")
 
 
 def _span_name(facts: Facts, _key: str) -> JsonValue:
@@ -44,12 +40,11 @@ def _is_claude_code(facts: Facts) -> bool:
 
 
 def _is_agents_sdk_handoff(facts: Facts) -> bool:
-    name = facts.span.name
-    return facts.kind is Kind.HANDOFF and name.startswith("handoff to ")
+    return facts.span.name.startswith("handoff to ")
 
 
 def _is_arrow_handoff(facts: Facts) -> bool:
-    return facts.kind is Kind.HANDOFF and "→" in facts.span.name
+    return "→" in facts.span.name
 
 
 def _before_arrow(facts: Facts, _key: str) -> JsonValue:
@@ -73,10 +68,10 @@ NAMES: tuple[Field, ...] = (
             *keys("N3", "agent_name"),
             *keys("N4", "crewai.agent.role"),
             *keys("N5", "langsmith.metadata.lc_agent_name", f"{_ASSOCIATION}.lc_agent_name"),
-            *keys("N6", "traceloop.entity.name", when=_is_agent),
-            *of_span("N7", "span name", _span_name, _is_native_agent),
-            *keys("N8", "graph.node.id", when=_is_openinference_agent),
-            *of_span("N8", "span name", _without_suffix, _is_openinference_agent),
+            *keys("N6", "traceloop.entity.name", only=_AGENT),
+            *of_span("N7", "span name", _span_name, _AGENT, _is_native),
+            *keys("N8", "graph.node.id", only=_AGENT, when=_is_named_openinference),
+            *of_span("N8", "span name", _without_suffix, _AGENT, _is_named_openinference),
             *keys("N9", "gen_ai.main_agent.name"),
         ),
     ),
@@ -105,16 +100,16 @@ NAMES: tuple[Field, ...] = (
         "handoff_from",
         (
             *keys("2.3", "gen_ai.handoff.from_agent"),
-            *keys("K2", "input.value", when=_is_agents_sdk_handoff),
-            *of_span("2.3", "span name", _before_arrow, _is_arrow_handoff),
+            *keys("K2", "input.value", only=_HANDOFF, when=_is_agents_sdk_handoff),
+            *of_span("2.3", "span name", _before_arrow, _HANDOFF, _is_arrow_handoff),
         ),
     ),
     Field(
         "handoff_to",
         (
             *keys("2.3", "gen_ai.handoff.to_agent"),
-            *keys("K2", "output.value", when=_is_agents_sdk_handoff),
-            *of_span("2.3", "span name", _after_arrow, _is_arrow_handoff),
+            *keys("K2", "output.value", only=_HANDOFF, when=_is_agents_sdk_handoff),
+            *of_span("2.3", "span name", _after_arrow, _HANDOFF, _is_arrow_handoff),
         ),
     ),
     Field(

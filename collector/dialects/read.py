@@ -1,6 +1,5 @@
 """The interpreter of the dialect table: a span in, the fields it fills out, with the reasons."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from collector.dialects.facts import Facts
@@ -8,7 +7,7 @@ from collector.dialects.failures import failure_of
 from collector.dialects.kinds import kind_of
 from collector.dialects.rules import BODY
 from collector.dialects.scopes import dialect_of
-from collector.dialects.table import INDEX, Hit, Index
+from collector.dialects.table import INDEX, Index
 from collector.spans import Span
 from gnomon.model import JsonValue
 
@@ -24,11 +23,6 @@ class Reading:
     values: dict[str, JsonValue] = field(default_factory=dict)
     reasons: dict[str, Reason] = field(default_factory=dict)
 
-    def put(self, name: str, value: JsonValue, reason: Reason) -> None:
-        """Fill a field and note why."""
-        self.values[name] = value
-        self.reasons[name] = reason
-
 
 def read_span(span: Span, index: Index = INDEX) -> Reading:
     """Read dialect, kind, failure and every field of the table that the span fills."""
@@ -37,41 +31,27 @@ def read_span(span: Span, index: Index = INDEX) -> Reading:
     facts.dialect = dialect_of(span.scope_name, span.attributes)
     decided = kind_of(facts)
     facts.kind = decided.kind
-    reading.put("kind", decided.kind, (decided.rule, decided.key))
+    reading.reasons["kind"] = (decided.rule, decided.key)
     failed = failure_of(facts)
     if failed is not None:
         facts.failed = True
-        reading.put("status", "error", (failed.rule, failed.key))
-    for name, hits in _hits(facts, index).items():
-        if len(hits) > 1:
-            hits.sort(key=_rank)
-        for hit in hits:
-            value = hit.source.take(facts, hit.source.key)
-            if value is not None:
-                key = facts.answer_key if hit.source.key == BODY else hit.source.key
-                reading.put(name, value, (hit.source.rule, key))
-                break
+        reading.reasons["status"] = (failed.rule, failed.key)
+    values, reasons = reading.values, reading.reasons
+    for name, sources in index.plan(facts):
+        for source in sources:
+            if source.when is None or source.when(facts):
+                value = source.take(facts, source.key)
+                if value is not None:
+                    values[name] = value
+                    reasons[name] = (source.rule, source.key)
+                    break
+    if facts.answer_key:
+        _name_body(reading)
     return reading
 
 
-def _rank(hit: Hit) -> int:
-    return hit.rank
-
-
-def _hits(facts: Facts, index: Index) -> Mapping[str, list[Hit]]:
-    """Return the sources that may fill a field of this span, by field."""
-    found: dict[str, list[Hit]] = {}
-    by_attribute = index.by_attribute
-    for key in facts.attributes:
-        for hit in by_attribute.get(key, ()):
-            when = hit.source.when
-            if when is None or when(facts):
-                found.setdefault(hit.field, []).append(hit)
-    for hit in index.by_resource:
-        if hit.source.key in facts.resource:
-            found.setdefault(hit.field, []).append(hit)
-    for hit in index.by_span:
-        when = hit.source.when
-        if when is None or when(facts):
-            found.setdefault(hit.field, []).append(hit)
-    return found
+def _name_body(reading: Reading) -> None:
+    """Say in which attribute the provider's answer was found."""
+    for name, (rule, key) in reading.reasons.items():
+        if key == BODY:
+            reading.reasons[name] = (rule, reading.facts.answer_key)

@@ -6,7 +6,7 @@ from enum import Enum
 
 from collector.dialects.facts import Facts
 from collector.dialects.values import as_bool, as_float, as_int, as_text, found, unquoted
-from gnomon.model import JsonValue
+from gnomon.model import MODEL_CALLS, JsonValue, Kind
 
 Take = Callable[[Facts, str], JsonValue]
 """Reads the value out of an attribute: the span's facts and the key."""
@@ -28,6 +28,29 @@ BODY = "body"
 
 
 @dataclass(frozen=True, slots=True)
+class Only:
+    """For which spans a source is good, as far as kind and outcome tell."""
+
+    kinds: frozenset[Kind] | None = None
+    failed: bool | None = None
+
+    def allows(self, kind: Kind, *, failed: bool) -> bool:
+        """Tell whether a span of this kind and outcome may be read so."""
+        if self.kinds is not None and kind not in self.kinds:
+            return False
+        return self.failed is None or self.failed is failed
+
+
+ANY = Only()
+MODEL_CALL = Only(kinds=MODEL_CALLS)
+ANSWERED = Only(kinds=MODEL_CALLS, failed=False)
+"""M7: a failed call has no answer, whatever the span says."""
+REFUSED = Only(kinds=MODEL_CALLS, failed=True)
+SUCCEEDED = Only(failed=False)
+FAILED = Only(failed=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One place where a field may be found. The order of the sources of a field is its rank."""
 
@@ -35,7 +58,9 @@ class Source:
     key: str
     take: Take
     place: Place = Place.ATTRIBUTE
+    only: Only = ANY
     when: When | None = None
+    """What kind and outcome do not tell: dialect, name, events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +97,15 @@ def truth(facts: Facts, key: str) -> JsonValue:
     return as_bool(facts.attributes.get(key))
 
 
-def keys(rule: str, *names: str, take: Take = text, when: When | None = None) -> tuple[Source, ...]:
+def keys(
+    rule: str,
+    *names: str,
+    take: Take = text,
+    only: Only = ANY,
+    when: When | None = None,
+) -> tuple[Source, ...]:
     """Return sources that are attributes read alike."""
-    return tuple(Source(rule, name, take, when=when) for name in names)
+    return tuple(Source(rule, name, take, only=only, when=when) for name in names)
 
 
 def resource(rule: str, *names: str) -> tuple[Source, ...]:
@@ -87,15 +118,17 @@ def inside(
     key: str,
     *paths: str,
     take: Callable[[JsonValue], JsonValue] = as_text,
-    when: When | None = None,
+    only: Only = ANY,
 ) -> tuple[Source, ...]:
     """Return sources that lie at dotted paths in the JSON object of one attribute."""
-    return tuple(Source(rule, key, _Inside(path, take), when=when) for path in paths)
+    return tuple(Source(rule, key, _Inside(path, take), only=only) for path in paths)
 
 
-def of_span(rule: str, what: str, take: Take, when: When | None = None) -> tuple[Source, ...]:
+def of_span(
+    rule: str, what: str, take: Take, only: Only = ANY, when: When | None = None
+) -> tuple[Source, ...]:
     """Return the source that is the span itself: its name, its events, its body."""
-    return (Source(rule, what, take, Place.SPAN, when),)
+    return (Source(rule, what, take, Place.SPAN, only, when),)
 
 
 def _of_resource(facts: Facts, key: str) -> JsonValue:

@@ -1,63 +1,94 @@
 """The whole dialect table, indexed by attribute: which keys fill which fields, in which order.
 
 The rules themselves stand in kinds, names, models, usage and failures. Reading a span costs time
-in the number of its attributes, not in the number of rules: each attribute looks up the sources
-it feeds, and the rank of a source inside its field decides what is tried first.
+in the number of its attributes, not in the number of rules: its known keys decide a plan (which
+sources may fill which field, best first), and plans are remembered, since a library sends the
+same keys again and again.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
+from collector.dialects.facts import Facts
 from collector.dialects.failures import ERRORS
 from collector.dialects.models import MODELS
 from collector.dialects.names import NAMES
 from collector.dialects.rules import Field, Place, Source
 from collector.dialects.usage import USAGE
+from gnomon.model import Kind
 
 FIELDS: tuple[Field, ...] = (*NAMES, *MODELS, *USAGE, *ERRORS)
 
 VERSION = 1
 """Raised when the table changes what an old span means."""
 
+MAX_PLANS = 4_096
+"""Plans remembered; more sets of keys than that start again from none."""
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A source that may fill a field of the span at hand."""
+Plan = tuple[tuple[str, tuple[Source, ...]], ...]
+"""For each field that may be filled: its name and the sources to try, best first."""
 
-    field: str
-    rank: int
-    source: Source
+_Case = tuple[Kind, bool, tuple[str, ...], tuple[str, ...]]
+"""Kind, outcome, known keys of the resource, known keys of the span."""
+
+_Hit = tuple[int, int, Source]
+"""Number of the field, rank of the source in it, the source."""
 
 
-@dataclass(frozen=True, slots=True)
 class Index:
     """The table turned round: from where something lies to the fields it feeds."""
 
-    by_attribute: Mapping[str, tuple[Hit, ...]]
-    by_resource: tuple[Hit, ...]
-    by_span: tuple[Hit, ...]
+    def __init__(self, fields: Iterable[Field]) -> None:
+        self._names: list[str] = []
+        self._attributes: dict[str, list[_Hit]] = {}
+        self._resource: dict[str, list[_Hit]] = {}
+        self._span: list[_Hit] = []
+        self._plans: dict[_Case, Plan] = {}
+        for number, field in enumerate(fields):
+            self._names.append(field.name)
+            for rank, source in enumerate(field.sources):
+                self._add((number, rank, source))
+
+    def _add(self, hit: _Hit) -> None:
+        source = hit[2]
+        match source.place:
+            case Place.ATTRIBUTE:
+                self._attributes.setdefault(source.key, []).append(hit)
+            case Place.RESOURCE:
+                self._resource.setdefault(source.key, []).append(hit)
+            case Place.SPAN:
+                self._span.append(hit)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """All attributes of spans that some field is read from."""
+        return frozenset(self._attributes)
+
+    def plan(self, facts: Facts) -> Plan:
+        """Return what to try for a span of this kind and outcome that has these keys."""
+        own = self._attributes
+        known = tuple([key for key in facts.attributes if key in own])
+        around = tuple([key for key in self._resource if key in facts.resource])
+        case = (facts.kind, facts.failed, around, known)
+        plan = self._plans.get(case)
+        if plan is None:
+            if len(self._plans) >= MAX_PLANS:
+                self._plans.clear()
+            plan = self._plans[case] = self._planned(*case)
+        return plan
+
+    def _planned(
+        self, kind: Kind, failed: bool, around: tuple[str, ...], known: tuple[str, ...]
+    ) -> Plan:
+        hits = list(self._span)
+        for key in known:
+            hits += self._attributes[key]
+        for key in around:
+            hits += self._resource[key]
+        found: dict[int, list[Source]] = {}
+        for number, _, source in sorted(hits, key=lambda hit: hit[:2]):
+            if source.only.allows(kind, failed=failed):
+                found.setdefault(number, []).append(source)
+        return tuple((self._names[number], tuple(own)) for number, own in found.items())
 
 
-def index_of(fields: Iterable[Field]) -> Index:
-    """Turn the table round."""
-    attributes: dict[str, list[Hit]] = {}
-    resources: list[Hit] = []
-    spans: list[Hit] = []
-    for field in fields:
-        for rank, source in enumerate(field.sources):
-            hit = Hit(field.name, rank, source)
-            match source.place:
-                case Place.ATTRIBUTE:
-                    attributes.setdefault(source.key, []).append(hit)
-                case Place.RESOURCE:
-                    resources.append(hit)
-                case Place.SPAN:
-                    spans.append(hit)
-    return Index(
-        by_attribute={key: tuple(hits) for key, hits in attributes.items()},
-        by_resource=tuple(resources),
-        by_span=tuple(spans),
-    )
-
-
-INDEX = index_of(FIELDS)
+INDEX = Index(FIELDS)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from collector.dialects.answers import usage_in
 from collector.dialects.facts import Facts
-from collector.dialects.rules import Field, Source, count, inside, keys, number, of_span
+from collector.dialects.rules import Field, Only, Source, count, inside, keys, number, of_span
 from collector.dialects.values import as_float, as_int, unquoted
 from gnomon.clock import to_nanos
 from gnomon.model import JsonValue, Kind
@@ -36,15 +36,13 @@ def _is_claude_code(facts: Facts) -> bool:
     return facts.dialect == "claude-code"
 
 
-def _is_embedding(facts: Facts) -> bool:
-    return facts.kind is Kind.EMBEDDING
-
+_EMBEDDING = Only(kinds=frozenset({Kind.EMBEDDING}))
 
 TOKENS: tuple[Field, ...] = (
     Field(
         "input_tokens",
         (
-            *keys("T1", "ai.usage.tokens", take=count, when=_is_embedding),
+            *keys("T1", "ai.usage.tokens", take=count, only=_EMBEDDING),
             *_counted(
                 "T1",
                 f"{_USAGE}.input_tokens",
@@ -275,7 +273,7 @@ TTFT = Field(
         Source("L1", "gen_ai.server.time_to_first_token", _seconds_or_milliseconds),
         *keys("L1", "ai.response.msToFirstChunk", "ttft_ms", take=_milliseconds),
         Source("L1", "langfuse.observation.completion_start_time", _since_start),
-        *of_span("L1", f"span event {_FIRST_EVENT}", _first_token_event, _has_events),
+        *of_span("L1", f"span event {_FIRST_EVENT}", _first_token_event, when=_has_events),
     ),
 )
 

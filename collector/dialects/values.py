@@ -13,6 +13,9 @@ from gnomon.model import JsonValue
 PLACEHOLDERS = frozenset({"", "[]", "unknown", "<synthetic>", "<not specified>", "None", "null"})
 """Texts that say that nobody knew the value."""
 
+_LONGEST = 32
+"""A longer text is no placeholder, whatever spaces stand around it."""
+
 MAX_LITERAL = 64 * 1024
 """Characters of a Python literal that are read at most."""
 
@@ -27,9 +30,9 @@ _FALSE = frozenset({"false", "0", "no"})
 
 def found(text: str | None) -> str | None:
     """Return the text, or None where it is absent, empty or a placeholder."""
-    if text is None or text in PLACEHOLDERS or text.strip() in PLACEHOLDERS:
+    if text is None or (len(text) <= _LONGEST and text.strip() in PLACEHOLDERS):
         return None
-    return text
+    return None if text.isspace() else text
 
 
 def as_json(text: str | None) -> JsonValue:

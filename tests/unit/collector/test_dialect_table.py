@@ -550,6 +550,10 @@ def test_the_finish_reason_is_found_in_messages_and_events():
     messages = json.dumps([{"role": "assistant", "parts": [], "finish_reason": "end_turn"}])
     step = read({**CHAT, "gen_ai.output.messages": messages})
     assert (step.finish_reason_raw, step.finish_reason) == ("end_turn", "stop")
+    details = make_event(
+        "gen_ai.client.inference.operation.details", gen_ai__output__messages=messages
+    )
+    assert read(CHAT, events=[details]).finish_reason == "stop"
     step = read(CHAT, events=[make_event("gen_ai.choice", finish_reason="tool_use")])
     assert (step.finish_reason_raw, step.finish_reason) == ("tool_use", "tool_call")
 

@@ -13,9 +13,7 @@ from tests import samples
 from tests.spans import START, TRACE, fold, make_log, make_span
 
 NAMES = samples.names()
-KEYS = sorted(
-    {*INDEX.by_attribute, *BY_KEY, "metadata.usage_object", "output.value", "mcp.method.name"}
-)
+KEYS = sorted({*INDEX.keys, *BY_KEY, "metadata.usage_object", "output.value", "mcp.method.name"})
 SPAN_NAMES = sorted(
     {*BY_NAME, "handoff to B", "A → B.handoff", "tools/call x", "haystack.component.run"}
 )

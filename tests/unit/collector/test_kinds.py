@@ -131,6 +131,7 @@ KINDS = [
             "delete_memory_store": "other",
             "CHAT_MODEL": "llm",
             "GUARDRAIL": "guardrail",
+            "chat.completions": "llm",
         }.items()
     ),
     # K12
