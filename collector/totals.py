@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 
 from collector.dialects.usage import TOKEN_FIELDS
 from collector.guardrails import tripped
@@ -67,8 +68,8 @@ def costs(counted: Sequence[Step]) -> dict[str, JsonValue]:
     told = [step.cost_reported_usd for step in calls if step.cost_reported_usd is not None]
     missing = [step for step in calls if step.cost_usd is None and _has_a_price(step)]
     return {
-        "cost_usd": sum(own) if own else None,
-        "cost_reported_usd": sum(told) if told else None,
+        "cost_usd": fsum(own) if own else None,
+        "cost_reported_usd": fsum(told) if told else None,
         "unpriced_calls": len(missing),
     }
 
