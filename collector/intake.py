@@ -13,6 +13,7 @@ import structlog
 from collector import answers
 from collector.answers import Answer
 from collector.decompress import unpack
+from collector.density import Scales
 from collector.inspection import Inspected, Inspector
 from collector.otlp_json import JsonReader
 from collector.queue.port import Queue, Request, Signal
@@ -30,6 +31,9 @@ received: overload, unknown paths."""
 COMMIT_SECONDS = 30.0
 """How long a sender waits for the queue's commit before it is told to try again."""
 _BUSY_SECONDS = 1
+_ALONE = 256 * 1024
+"""Bytes from which on bodies are inspected one at a time. The interpreter lock lets only one
+thread work anyway; this bounds what the decoded messages of all threads take together."""
 
 log = structlog.get_logger(__name__)
 
@@ -131,6 +135,8 @@ class Intake:
         self._count_refused = count_refused
         self._inspector = Inspector(max_value=settings.ingest.max_value)
         self._json = JsonReader()
+        self._scales = Scales()
+        self._turn = threading.Lock()
         self._budget = Budget(settings.ingest.max_inflight)
         self._told: set[str] = set()
         self.max_body = int(settings.ingest.max_body)
@@ -195,6 +201,14 @@ class Intake:
         return self._later(transport, Unavailable("The queue failed.")).answer
 
     def _inspected(self, parcel: Parcel, body: bytes) -> Inspected:
+        """Inspect a body; of larger ones one at a time, since they are decoded as a whole."""
+        if len(body) < _ALONE:
+            return self._read(parcel, body)
+        self._scales.refuse_dense(parcel.signal, body, is_json=parcel.is_json)
+        with self._turn:
+            return self._read(parcel, body)
+
+    def _read(self, parcel: Parcel, body: bytes) -> Inspected:
         now = self._now()
         if not parcel.is_json:
             return self._inspector.inspect(parcel.signal, body, now)

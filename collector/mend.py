@@ -144,7 +144,7 @@ class Mender:
         if kind == "array_value":
             return self._list(value)
         if kind == "kvlist_value":
-            renderer = Renderer()
+            renderer = Renderer(max_bytes=self._max_value)
             text = renderer.map_text(cast("bytes", value.kvlist_value))
             return renderer.flags | self._put_text(value, text)
         if kind == "bytes_value":
@@ -153,8 +153,8 @@ class Mender:
 
     def _list(self, value: AnyValue) -> set[str]:
         raw = cast("bytes", value.array_value)
-        renderer = Renderer()
-        found = renderer.list_or_text(raw, max_bytes=self._max_value)
+        renderer = Renderer(max_bytes=self._max_value)
+        found = renderer.list_or_text(raw)
         if isinstance(found, bytes):
             return renderer.flags | self._put_text(value, found)
         if found.ByteSize() != len(raw):

@@ -3,7 +3,7 @@
 import base64
 import struct
 from collections.abc import Iterator
-from typing import cast
+from typing import TypeVar, cast
 
 import orjson
 from google.protobuf.message import DecodeError
@@ -12,7 +12,11 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyVa
 MAX_DEPTH = 32
 """Maps and lists further inside become `null`, and the span is marked `truncated`."""
 
+MAX_NODES = 200_000
+"""Entries read from a value too long to be kept whole; the rest is left out."""
+
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+_Nested = TypeVar("_Nested", ArrayValue, KeyValueList)
 _SCALARS = frozenset({None, "string_value", "bool_value", "int_value", "double_value"})
 
 
@@ -24,30 +28,38 @@ def json_text(plain: object) -> bytes:
 class Renderer:
     """Reads nested values and remembers what it had to do to them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        """A longer value is read by hand, and only so far that memory stays bounded."""
+        self._nodes = MAX_NODES
         self.flags: set[str] = set()
 
-    def list_or_text(self, raw: bytes, *, max_bytes: int) -> ArrayValue | bytes:
+    def list_or_text(self, raw: bytes) -> ArrayValue | bytes:
         """Return a list of scalars as it is, any other list and a longer one as JSON text."""
-        try:
-            found = ArrayValue.FromString(raw)
-        except DecodeError:
+        found = self._decoded(ArrayValue, raw)
+        if found is None:
             return json_text(self._wire_list(raw, MAX_DEPTH - 1))
-        if len(raw) <= max_bytes and all(
-            item.WhichOneof("value") in _SCALARS for item in found.values
-        ):
+        if all(item.WhichOneof("value") in _SCALARS for item in found.values):
             return found
         return json_text([self._plain(item, MAX_DEPTH - 1) for item in found.values])
 
     def map_text(self, raw: bytes) -> bytes:
         """Return a map as JSON text."""
-        try:
-            found = KeyValueList.FromString(raw)
-        except DecodeError:
+        found = self._decoded(KeyValueList, raw)
+        if found is None:
             return json_text(self._wire_map(raw, MAX_DEPTH - 1))
         return json_text(
             {pair.key: self._plain(pair.value, MAX_DEPTH - 1) for pair in found.values}
         )
+
+    def _decoded(self, kind: type[_Nested], raw: bytes) -> _Nested | None:
+        """Decode a value; None when the decoder can not, or should not."""
+        if len(raw) > self._max_bytes:
+            return None
+        try:
+            return kind.FromString(raw)
+        except DecodeError:
+            return None
 
     def _plain(self, value: AnyValue, room: int) -> object:
         match value.WhichOneof("value"):
@@ -76,15 +88,24 @@ class Renderer:
     # descends at most MAX_DEPTH levels, so recursion is safe.
 
     def _wire_list(self, raw: bytes, room: int) -> list[object]:
-        return [self._wire_value(item, room) for number, item in _chunks(raw) if number == 1]
+        return [self._wire_value(item, room) for item in self._entries(raw)]
 
     def _wire_map(self, raw: bytes, room: int) -> dict[str, object]:
         found = {}
-        for number, pair in _chunks(raw):
-            if number == 1:
-                fields = dict(_chunks(pair))
-                found[self._text(fields.get(1, b""))] = self._wire_value(fields.get(2, b""), room)
+        for pair in self._entries(raw):
+            fields = dict(_chunks(pair))
+            found[self._text(fields.get(1, b""))] = self._wire_value(fields.get(2, b""), room)
         return found
+
+    def _entries(self, raw: bytes) -> Iterator[bytes]:
+        """Yield the entries of a list or map, until too many were read."""
+        for number, entry in _chunks(raw):
+            if number == 1:
+                if self._nodes == 0:
+                    self.flags.add("truncated")
+                    return
+                self._nodes -= 1
+                yield entry
 
     def _wire_value(self, raw: bytes, room: int) -> object:
         found: object = None

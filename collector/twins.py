@@ -7,6 +7,10 @@ no odd encoding.
 
 *Loose*: text is bytes and nested values are bytes, so that bad UTF-8 and any depth can be read,
 mended and serialised again.
+
+*Bare*: nothing but the structure, and every list is one message. Each entry is merged into the one
+before, so that a body full of empty entries takes no memory, and what is missing when it is
+serialised again is what the entries cost on the wire: at least two bytes each.
 """
 
 from collections.abc import Callable, Iterable
@@ -139,6 +143,23 @@ def _make_map(message: DescriptorProto, name: str, field: FieldDescriptorProto) 
     field.type_name = f"{name}.AttributesEntry"
 
 
+def _strip(file: FileDescriptorProto) -> None:
+    """Leave the structure down to the entries of a list or map, without recursion."""
+    for name, message in list(_messages(file)):
+        kept = [field for field in message.field if field.type == Field.TYPE_MESSAGE]
+        bare = [Field.FromString(field.SerializeToString()) for field in kept]
+        message.ClearField("field")
+        message.ClearField("oneof_decl")
+        for field in bare:
+            field.label = Field.LABEL_OPTIONAL
+            field.ClearField("oneof_index")
+            if name in {f"{_COMMON}ArrayValue", f"{_COMMON}KeyValueList"}:
+                field.type_name = f"{_COMMON}Leaf"
+        message.field.extend(bare)
+    if file.package == common_pb2.DESCRIPTOR.package:
+        file.message_type.add(name="Leaf")
+
+
 def _poison() -> FileDescriptorProto:
     file = FileDescriptorProto(name=_POISON, package="gnomon", syntax="proto2")
     file.message_type.add(name="Poison").field.add(
@@ -180,3 +201,8 @@ def strict() -> Twins:
 def loose() -> Twins:
     """Return the family that can read what the real one cannot."""
     return _build(_loosen)
+
+
+def bare() -> Twins:
+    """Return the family that measures how many entries a body has."""
+    return _build(_strip)

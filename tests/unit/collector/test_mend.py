@@ -7,6 +7,7 @@ import pytest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from collector import nested
 from collector.inspection import FUTURE, Inspected, Inspector
 from gnomon.clock import Nanos
 from tests import otlp
@@ -215,3 +216,15 @@ def test_bad_utf8_inside_a_map_is_repaired() -> None:
     (found,) = otlp.spans_in(inspect(otlp.with_raw_value(otlp.traces(), raw)).payload)
     assert json.loads(otlp.attribute(found, "raw").string_value) == {"k\ufffd": "v\ufffd"}
     assert otlp.flags(found) == {"repaired_utf8"}
+
+
+@pytest.mark.parametrize("kind", [5, 6])
+def test_a_value_with_too_many_entries_is_read_in_part(
+    kind: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nested, "MAX_NODES", 100)
+    raw = otlp.field(kind, b"\x0a\x00" * 600)
+    (found,) = otlp.spans_in(inspect(otlp.with_raw_value(otlp.traces(), raw)).payload)
+    text = otlp.attribute(found, "raw").string_value
+    assert json.loads(text) == ([None] * 100 if kind == 5 else {"": None})
+    assert otlp.flags(found) == {"truncated"}
