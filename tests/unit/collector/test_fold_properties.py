@@ -95,7 +95,7 @@ WATCHED = {
 }
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(drawn=traces(), shuffled=st.randoms(use_true_random=False))
 def test_promise_3_whatever_arrives_in_whatever_order_folds_alike(drawn, shuffled):
     own_spans, own_logs = drawn
