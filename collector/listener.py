@@ -5,13 +5,43 @@ import threading
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gnomon.errors import ConfigError, Unavailable
 
 KEEP_ALIVE_SECONDS = 75
 """Longer than exporters wait between two batches, so that we never close as they begin to send."""
+MAX_HEAD = 64 * 1024
+"""Bytes of request line and headers; the parser itself would keep any number."""
 _START_SECONDS = 10.0
 _BACKLOG = 2048
+_HEAD_TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"content-length: 0\r\nconnection: close\r\n\r\n"
+)
+
+
+class _Protocol(HttpToolsProtocol):
+    """HTTP/1.1 that ends a connection whose headers do not end."""
+
+    _head: int | None = None
+    """Bytes of the head so far; None between heads."""
+
+    def on_message_begin(self) -> None:
+        self._head = 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._head = None
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._head is not None:
+            self._head += len(data)
+            if self._head > MAX_HEAD and not self.transport.is_closing():
+                self.transport.write(_HEAD_TOO_LARGE)
+                self.transport.close()
 
 
 class HttpListener:
@@ -26,7 +56,7 @@ class HttpListener:
         self._server = _Server(
             uvicorn.Config(
                 app,
-                http="httptools",
+                http=_Protocol,
                 ws="none",
                 lifespan="off",
                 log_config=None,

@@ -1,6 +1,7 @@
 """The receivers when the queue is full, callers hang up, and our own code fails."""
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 
@@ -129,3 +130,25 @@ def test_json_and_protobuf_errors_are_never_text(house: House) -> None:
         assert response.headers["content-type"] == media
         if media == "application/json":
             assert json.loads(response.content)["code"] == 12
+
+
+def test_headers_without_an_end_close_the_connection(house: House) -> None:
+    with socket.create_connection(("127.0.0.1", house.parts[1].port), timeout=10) as caller:
+        caller.sendall(b"POST /v1/traces HTTP/1.1\r\nhost: x\r\nx-long: ")
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            caller.sendall(b"a" * 128 * 1024**2)
+
+
+def test_a_sender_of_far_too_much_reads_why(house: House) -> None:
+    body = bytes(32 * 1024**2)
+    assert house.post(body).status_code == 413
+    assert house.post(iter([body[: 1024**2]] * 32)).status_code == 413
+    assert house.post(GOOD).status_code == 200
+
+
+def test_a_connection_is_kept_for_the_next_request(house: House) -> None:
+    for _ in range(3):
+        assert house.post(b"junk").status_code == 400
+        assert house.post(GOOD).status_code == 200
+    long = {"x-long": "a" * 60_000}
+    assert house.http.post("/v1/traces", content=b"", headers=long).status_code == 415
