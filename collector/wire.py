@@ -1,9 +1,10 @@
 """From export requests to what ClickHouse reads: cut at the top level, joined, never decoded."""
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from typing import NamedTuple
 
 from google.protobuf.message import DecodeError, Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -17,8 +18,16 @@ Block = bytes | memoryview
 """One ResourceSpans or ResourceLogs with its length in front: one row of the wire table."""
 
 _BLOCK_FIELD = 1
+_RESOURCE_FIELD = 1
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LONGEST_VARINT = 10
+
+_SMALLEST_ITEM = 40
+"""Bytes of a span that has little more than its ids."""
+
+_EXPANSION = 32
+"""ClickHouse repeats the resource and the scope for each item. A body may grow to so many times
+its limit by that; an INSERT takes two or three times as much memory."""
 
 
 class Malformed(ValueError):
@@ -95,16 +104,17 @@ def blocks(payload: bytes) -> Iterator[memoryview]:
 def bodies(signal: Signal, payloads: Iterable[bytes], limit: int) -> Iterator[bytes]:
     """Join the blocks of requests into bodies for INSERT of about `limit` bytes.
 
-    A single larger block is decoded and divided, since ClickHouse needs many times its size.
+    A block that is larger, or would become much larger in ClickHouse, is decoded and divided.
     """
     part: list[Block] = []
-    size = 0
-    for block in _bounded(signal, payloads, limit):
-        if part and size + len(block) > limit:
+    size = weight = 0
+    for piece in _pieces(signal, payloads, limit):
+        if part and (size + len(piece.block) > limit or weight + piece.weight > limit * _EXPANSION):
             yield b"".join(part)
-            part, size = [], 0
-        part.append(block)
-        size += len(block)
+            part, size, weight = [], 0, 0
+        part.append(piece.block)
+        size += len(piece.block)
+        weight += piece.weight
     if part:
         yield b"".join(part)
 
@@ -116,36 +126,68 @@ def sanitised(signal: Signal, payload: bytes) -> bytes:
     return message.SerializeToString()
 
 
-def _bounded(signal: Signal, payloads: Iterable[bytes], limit: int) -> Iterator[Block]:
+class _Piece(NamedTuple):
+    """A block, and how many bytes it grows by when resource and scope are repeated."""
+
+    block: Block
+    weight: int
+
+
+def _pieces(signal: Signal, payloads: Iterable[bytes], limit: int) -> Iterator[_Piece]:
     for payload in payloads:
         for block in blocks(payload):
-            if len(block) <= limit:
-                yield block
+            weight = _weight(block)
+            if len(block) <= limit and weight <= limit * _EXPANSION:
+                yield _Piece(block, weight)
             else:
                 yield from _divided(_SHAPES[signal], block, limit)
 
 
-def _divided(shape: _Shape, block: memoryview, limit: int) -> Iterator[bytes]:
+def _weight(block: memoryview) -> int:
+    """Return the most that a block can grow by, judged by the size of its resource."""
+    resource = 0
+    _, at = _varint(block, 0)
+    while at < len(block):
+        tag, at = _varint(block, at)
+        start = at
+        at = _end(block, tag & 7, at)
+        if tag >> 3 == _RESOURCE_FIELD:
+            resource += at - start
+    return resource * (len(block) // _SMALLEST_ITEM)
+
+
+def _divided(shape: _Shape, block: memoryview, limit: int) -> Iterator[_Piece]:
     """Spread the items of a block over blocks of about `limit` bytes."""
-    _, start = _varint(bytes(block[:_LONGEST_VARINT]), 0)
+    _, start = _varint(block, 0)
     whole = _parsed(shape.block, bytes(block[start:]))
     for scoped in getattr(whole, shape.scopes):
         items = list(getattr(scoped, shape.items))
         scoped.ClearField(shape.items)
-        while items:
+        bare = shape.block()
+        bare.MergeFrom(whole)
+        bare.ClearField(shape.scopes)
+        getattr(bare, shape.scopes).add().MergeFrom(scoped)
+        repeated = bare.ByteSize()
+        most = max(1, limit * _EXPANSION // (repeated + 1))
+        for some in _runs(items, limit, most):
             part = shape.block()
-            part.MergeFrom(whole)
-            part.ClearField(shape.scopes)
-            taken = getattr(part, shape.scopes).add()
-            taken.MergeFrom(scoped)
-            size = part.ByteSize()
-            count = 0
-            while count < len(items) and (count == 0 or size + items[count].ByteSize() <= limit):
-                size += items[count].ByteSize()
-                count += 1
-            getattr(taken, shape.items).extend(items[:count])
-            del items[:count]
-            yield _framed(part.SerializeToString())
+            part.CopyFrom(bare)
+            getattr(getattr(part, shape.scopes)[0], shape.items).extend(some)
+            yield _Piece(_framed(part.SerializeToString()), repeated * len(some))
+
+
+def _runs(items: Sequence[Message], limit: int, most: int) -> Iterator[list[Message]]:
+    """Cut a list into runs of at most `most` items and about `limit` bytes; one is always taken."""
+    some: list[Message] = []
+    size = 0
+    for item in items:
+        if some and (len(some) == most or size + item.ByteSize() > limit):
+            yield some
+            some, size = [], 0
+        some.append(item)
+        size += item.ByteSize()
+    if some:
+        yield some
 
 
 def _parsed(kind: type[Message], data: bytes) -> Message:
@@ -165,7 +207,7 @@ def _framed(data: bytes) -> bytes:
     return bytes(prefix) + data
 
 
-def _end(data: bytes, wire_type: int, at: int) -> int:
+def _end(data: Block, wire_type: int, at: int) -> int:
     """Return where the field whose value begins at `at` ends."""
     if wire_type == _BYTES:
         length, at = _varint(data, at)
@@ -179,7 +221,7 @@ def _end(data: bytes, wire_type: int, at: int) -> int:
     raise Malformed(f"wire type {wire_type} is not read")
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
+def _varint(data: Block, at: int) -> tuple[int, int]:
     """Return the number at `at` and where it ends."""
     value = shift = 0
     for place in range(at, min(at + _LONGEST_VARINT, len(data))):

@@ -83,7 +83,7 @@ def test_bodies_stay_under_the_limit_and_hold_every_span_once():
     whole = request(resources=3, spans=50, text="n" * 100)
     payload = whole.SerializeToString()
     found = list(wire.bodies("traces", [payload, payload], 1000))
-    assert max(map(len, found)) <= 1100
+    assert max(map(len, found)) <= 1200
     spans = 0
     for body in found:
         for block in map(ResourceSpans.FromString, unframed(body)):
@@ -103,13 +103,40 @@ def test_a_span_larger_than_the_limit_goes_alone():
     ]
 
 
-@given(st.lists(st.binary(max_size=300), max_size=4), st.integers(1, 400))
-def test_joined_bodies_are_the_blocks_in_order(contents, limit):
-    blocks = [bytes([0x0A]) + wire._framed(content) for content in contents]
-    small = [content for content in contents if len(wire._framed(content)) <= limit]
-    if len(small) == len(contents):
-        found = b"".join(wire.bodies("traces", blocks, limit))
-        assert unframed(found) == contents
+def test_a_large_resource_is_not_repeated_for_too_many_spans_at_once():
+    whole = request(resources=1, spans=400)
+    whole.resource_spans[0].resource.attributes.add(key="big").value.string_value = "b" * 1000
+    found = list(wire.bodies("traces", [whole.SerializeToString()], 3000))
+    spans = [
+        sum(
+            len(scoped.spans)
+            for block in map(ResourceSpans.FromString, unframed(body))
+            for scoped in block.scope_spans
+        )
+        for body in found
+    ]
+    assert sum(spans) == 400
+    assert max(spans) * 1000 <= 3000 * 32
+
+
+@given(st.lists(st.integers(0, 6), max_size=5), st.integers(1, 600))
+def test_whatever_the_limit_every_span_is_there_once_and_in_order(counts, limit):
+    payloads = []
+    number = 0
+    for count in counts:
+        made = request(1, count)
+        for span in made.resource_spans[0].scope_spans[0].spans:
+            number += 1
+            span.name = str(number)
+        payloads.append(made.SerializeToString())
+    names = [
+        span.name
+        for body in wire.bodies("traces", payloads, limit)
+        for block in map(ResourceSpans.FromString, unframed(body))
+        for scoped in block.scope_spans
+        for span in scoped.spans
+    ]
+    assert names == [str(n + 1) for n in range(number)]
 
 
 @given(st.binary(max_size=200))
