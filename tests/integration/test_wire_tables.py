@@ -299,3 +299,18 @@ def test_the_view_shows_one_row_for_a_span_with_its_duration_and_service(store, 
         {"SpanId": "01" * 8, "Duration": 250, "ServiceName": "desk"},
         {"SpanId": "02" * 8, "Duration": 0, "ServiceName": ""},
     ]
+
+
+def test_the_time_of_a_trace_is_found_where_grafana_asks_for_it(store, spool):
+    second = 1_000_000_000
+    sent(
+        spool,
+        store,
+        request_of(span(1, start_time_unix_nano=5 * second, end_time_unix_nano=9 * second)),
+        request_of(span(2, start_time_unix_nano=7 * second, end_time_unix_nano=8 * second)),
+    )
+    sql = (
+        "SELECT toUnixTimestamp(min(Start)) AS start, toUnixTimestamp(max(End)) AS end"
+        f" FROM otel_traces_trace_id_ts WHERE TraceId = '{'01' * 16}'"
+    )
+    assert rows(store, sql) == [{"start": 5, "end": 7}]
