@@ -163,3 +163,20 @@ ORDER BY at, agent, version;
 SELECT max(max_block_number) AS block, count() AS parts
 FROM system.parts
 WHERE database = currentDatabase() AND table = 'runs' AND active;
+
+-- name: settled_between
+SELECT DISTINCT run_id
+FROM runs
+WHERE folded_at >= {start:UInt64} AND folded_at < {end:UInt64}
+    AND state = 'settled' AND is_deleted = 0
+ORDER BY run_id;
+
+-- name: first_written
+SELECT minOrNull(folded_at) AS at
+FROM runs
+WHERE folded_at >= {since:UInt64} AND state = 'settled' AND is_deleted = 0;
+
+-- name: counted_steps
+SELECT {{columns}}
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)} AND counted;

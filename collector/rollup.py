@@ -1,5 +1,6 @@
 """From stored spans to runs: the traces that changed are read, folded, and written again."""
 
+import datetime as dt
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -87,6 +88,7 @@ class RollUp:
         self._thread: threading.Thread | None = None
         self._failure: str | None = None
         self._busy_since: float | None = None
+        self._complete: dt.datetime | None = None
 
     def start(self) -> None:
         """Begin with what was touched before the process stopped last."""
@@ -110,9 +112,14 @@ class RollUp:
             return f"one pass has been in work for {time.monotonic() - since:.0f} s"
         return self._failure
 
+    def watermark(self) -> dt.datetime | None:
+        """Return the start of the last finished pass: no run is written as of before it any more."""
+        return self._complete
+
     def pass_once(self) -> bool:
         """Fold what is due; tell whether there was anything."""
-        now = to_nanos(self._clock())
+        began = self._clock()
+        now = to_nanos(began)
         due = self._touched.due(now, TRACES)
         ready = self._paced(due, now)
         counts = self._folding.span_counts([trace.trace_id for trace in ready]) if ready else {}
@@ -121,6 +128,7 @@ class RollUp:
                 return False
             self._fold(lot)
             self._remember(lot, counts)
+        self._complete = began
         return bool(ready)
 
     def _run(self) -> None:

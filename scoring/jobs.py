@@ -8,7 +8,7 @@ from typing import Protocol
 
 import structlog
 
-from gnomon.clock import Clock, Window, closed_windows
+from gnomon.clock import Clock, Window
 from gnomon.errors import GnomonError, NotFound
 
 log = structlog.get_logger(__name__)
@@ -27,6 +27,11 @@ class Job:
     beginning: Callable[[], dt.datetime | None]
     """When the first thing to work on happened; None while there is nothing."""
     purpose: str = ""
+    upcoming: Callable[[dt.datetime], dt.datetime | None] | None = None
+    """When the next thing to work on happened, from a moment on; None while there is nothing.
+
+    Windows before it are finished together, without being run.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,34 +101,79 @@ class Jobs:
 
     def _catch_up(self, job: Job, stop: Callable[[], bool]) -> int:
         done = 0
-        for window in self._open(job):
-            if stop():
+        start, complete = self._span(job)
+        while start is not None and start + job.width <= complete and not stop():
+            busy = self._quiet_until(job, start, complete)
+            if busy is None:
                 break
-            try:
-                rows = job.run(window, f"{job.name}:{window}")
-            except GnomonError as error:
-                if self._failures.get(job.name) != error.detail:
-                    log.warning("window_failed", job=job.name, window=str(window), code=error.code)
-                self._failures[job.name] = f"{window}: {error.detail}"
+            if busy > start:
+                self._finish(job, Window(start, busy), 0)
+                start = busy
+                continue
+            window = Window(start, start + job.width)
+            rows = self._run(job, window)
+            if rows is None:
                 break
-            self._failures.pop(job.name, None)
-            self.ledger.finish(
-                Done(job=job.name, window=window, rows=rows, finished_at=self.clock())
-            )
-            if rows:
-                log.info("window_finished", job=job.name, window=str(window), rows=rows)
+            self._finish(job, window, rows)
+            start = window.end
             done += 1
         return done
 
-    def _open(self, job: Job) -> Sequence[Window]:
+    def _run(self, job: Job, window: Window) -> int | None:
+        """Run a window; None when it failed. It stays open and is named."""
+        try:
+            return job.run(window, f"{job.name}:{window}")
+        except GnomonError as error:
+            self._failed(job, f"{window}: {error.detail}", error.code)
+        except Exception as error:
+            name = type(error).__name__
+            log.error("window_broken", job=job.name, window=str(window), exc_info=error)
+            self._failed(job, f"{window}: {name}: {error}", name)
+        return None
+
+    def _quiet_until(
+        self, job: Job, start: dt.datetime, complete: dt.datetime
+    ) -> dt.datetime | None:
+        """Return the start of the first window with something in it; None when nobody answers."""
+        if job.upcoming is None:
+            return start
+        try:
+            found = job.upcoming(start)
+        except GnomonError as error:
+            self._failed(job, error.detail, error.code)
+            return None
+        return floor(complete if found is None else min(found, complete), job.width)
+
+    def _failed(self, job: Job, why: str, code: str) -> None:
+        if self._failures.get(job.name) != why:
+            log.warning("window_failed", job=job.name, why=why[:500], code=code)
+        self._failures[job.name] = why
+
+    def _finish(self, job: Job, window: Window, rows: int) -> None:
+        self._failures.pop(job.name, None)
+        self.ledger.finish(Done(job=job.name, window=window, rows=rows, finished_at=self.clock()))
+        if rows:
+            log.info("window_finished", job=job.name, window=str(window), rows=rows)
+
+    def _span(self, job: Job) -> tuple[dt.datetime | None, dt.datetime]:
+        """Return from where on windows are open, and up to when its source is complete."""
         complete = job.watermark()
         start = self.ledger.last_end(job.name)
         if start is None:
             first = job.beginning()
             start = None if first is None else floor(first, job.width)
         if complete is None or start is None:
-            return ()
-        return list(closed_windows(start, complete, job.width, dt.timedelta(0)))
+            return None, self.clock()
+        return start, complete
+
+    @property
+    def failures(self) -> Mapping[str, str]:
+        """Why the oldest open window of a job did not finish, by job."""
+        return dict(self._failures)
+
+    def working(self, name: str) -> bool:
+        """Return whether a tick of the job is in work."""
+        return self._locks[name].locked()
 
     def named(self, name: str) -> Job:
         """Return a job; raises NotFound that names those there are."""
@@ -135,12 +185,13 @@ class Jobs:
     def state(self, job: Job) -> JobState:
         """Return how a job stands."""
         last = self.ledger.last(job.name)
+        start, complete = self._span(job)
         return JobState(
             name=job.name,
             purpose=job.purpose,
             width=job.width,
             last=last,
-            due=len(self._open(job)),
+            due=0 if start is None else max(0, (complete - start) // job.width),
             failing=self._failures.get(job.name),
             lag=None if last is None else self.clock() - last.window.end,
         )

@@ -5,13 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from gnomon.model import Run, Step
 from scoring.policies import relations
 from scoring.policies.actions import Action, actions_of
-from scoring.policies.language import Policy
+from scoring.policies.language import Policy, Scope
 from scoring.policies.verdict import Checked, Finding, NotEvaluable, Violation
 
 
 def applies(policy: Policy, run: Run) -> bool:
     """Return whether the policy speaks of this run."""
-    scope = policy.scope
+    return in_scope(policy.scope, run)
+
+
+def in_scope(scope: Scope, run: Run) -> bool:
+    """Return whether a run is of the agents, versions and environments asked for."""
     return (
         (not scope.agents or run.agent_name in scope.agents)
         and (not scope.versions or run.agent_version in scope.versions)

@@ -203,14 +203,19 @@ def read(path: Path) -> Policy:
 def policy_of(source: Watch, *, default_name: str) -> Policy:
     """Return the policy a parsed file holds; raises ConfigError that names line and mend."""
     policy = source.validate(source.data, Policy)
-    for tool, schema in policy.arguments.items():
-        wrong = _wrong_schema(schema)
-        if wrong is not None:
-            raise ConfigError(source.complaint(("arguments", tool, *wrong[0]), wrong[1]))
+    refuse_wrong_schemas(source, policy)
     return policy if policy.policy else policy.model_copy(update={"policy": default_name})
 
 
-def _wrong_schema(schema: Mapping[str, JsonValue]) -> tuple[tuple[int | str, ...], str] | None:
+def refuse_wrong_schemas(source: Watch, policy: Policy, place: tuple[int | str, ...] = ()) -> None:
+    """Raise ConfigError for an argument schema that is none; `place` is where the policy stands."""
+    for tool, schema in policy.arguments.items():
+        wrong = wrong_schema(schema)
+        if wrong is not None:
+            raise ConfigError(source.complaint((*place, "arguments", tool, *wrong[0]), wrong[1]))
+
+
+def wrong_schema(schema: Mapping[str, JsonValue]) -> tuple[tuple[int | str, ...], str] | None:
     """Return where and why a JSON Schema is none, or None."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError

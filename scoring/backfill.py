@@ -1,0 +1,172 @@
+"""History judged by a new grader or version: asked for by a person, resumable, one at a time."""
+
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import structlog
+
+from collector.views import RunFilter, RunPosition
+from gnomon.clock import Clock, Nanos, to_nanos
+from gnomon.errors import Conflict, GnomonError, NotFound
+from gnomon.model import Run, RunState
+from scoring.grading.port import Grader, State
+from scoring.judge import Judging
+
+log = structlog.get_logger(__name__)
+
+_PAGE = 500
+
+Which = Literal["missing", "failed", "all"]
+"""Runs without a judgment; those and the ones on which the grader broke; or all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a backfill is."""
+
+    grader: str
+    grader_version: str
+    which: Which
+    since: Nanos | None
+    asked_at: Nanos
+    runs: int = 0
+    """Runs looked at."""
+    total: int | None = None
+    """Settled runs there are to look at; None until it is counted."""
+    judged: int = 0
+    """Judgments made."""
+    finished_at: Nanos | None = None
+    failing: str | None = None
+    """Why it ended early; asking again goes on where it ended."""
+
+
+class Listed(Protocol):
+    """What lists runs."""
+
+    def runs(
+        self, where: RunFilter, *, limit: int, after: RunPosition | None = None
+    ) -> Sequence[Run]:
+        """List runs, newest first, behind `after`."""
+
+    def count(self, where: RunFilter) -> int:
+        """Return how many runs the filter finds."""
+
+
+class Backfills:
+    """One thread that works off what was asked for."""
+
+    name = "backfills"
+
+    def __init__(self, judging: Judging, listed: Listed, *, clock: Clock) -> None:
+        self._judging = judging
+        self._listed = listed
+        self._clock = clock
+        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._progress: dict[str, Progress] = {}
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float) -> None:
+        """End after the runs in work."""
+        self._stopping.set()
+        self._queue.put(None)
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def problem(self) -> str | None:
+        """Return why nothing is worked off, or None."""
+        if self._thread is not None and not self._thread.is_alive() and not self._stopping.is_set():
+            return "the thread has ended; restart this process"
+        return None
+
+    def ask(self, name: str, *, since: Nanos | None, which: Which = "missing") -> Progress:
+        """Queue a backfill; raises NotFound for a grader nobody set up, Conflict for a second."""
+        grader = self._grader(name)
+        with self._lock:
+            known = self._progress.get(name)
+            if known is not None and known.finished_at is None:
+                raise Conflict(f"a backfill of {name} is in work; `gnomon graders list` shows it")
+            asked = Progress(
+                grader=name,
+                grader_version=grader.version,
+                which=which,
+                since=since,
+                asked_at=to_nanos(self._clock()),
+            )
+            self._progress[name] = asked
+        self._queue.put(name)
+        return asked
+
+    def progress(self) -> Mapping[str, Progress]:
+        """Return the last backfill of each grader since this process started."""
+        with self._lock:
+            return dict(self._progress)
+
+    def work(self, name: str) -> Progress:
+        """Do one backfill to its end; what is judged already is left alone."""
+        grader, asked = self._grader(name), self._progress[name]
+        where = RunFilter(since=asked.since, state=RunState.SETTLED, origin=None)
+        try:
+            self._note(name, total=self._listed.count(where))
+            self._walk(name, grader, where, _chosen(asked.which))
+        except GnomonError as error:
+            self._note(name, failing=error.detail)
+            log.warning("backfill_ended", grader=name, code=error.code)
+        self._note(name, finished_at=to_nanos(self._clock()))
+        return self._progress[name]
+
+    def _walk(
+        self, name: str, grader: Grader, where: RunFilter, again: Callable[[State], bool]
+    ) -> None:
+        after: RunPosition | None = None
+        while not self._stopping.is_set():
+            page = self._listed.runs(where, limit=_PAGE, after=after)
+            if not page:
+                return
+            done = self._judging.runs(page, [grader], again=again)
+            now = self._progress[name]
+            self._note(name, runs=now.runs + len(page), judged=now.judged + done)
+            after = RunPosition(page[-1].started_at, page[-1].run_id)
+        self._note(name, failing="the process stopped; ask again to go on")
+
+    def _run(self) -> None:
+        while (name := self._queue.get()) is not None:
+            if self._stopping.is_set():
+                return
+            try:
+                self.work(name)
+            except Exception as error:
+                log.error("backfill_broken", grader=name, exc_info=error)
+                why = f"{type(error).__name__}: {error}"
+                self._note(name, failing=why, finished_at=to_nanos(self._clock()))
+
+    def _grader(self, name: str) -> Grader:
+        for grader in self._judging.graders:
+            if grader.name == name:
+                return grader
+        there = ", ".join(grader.name for grader in self._judging.graders) or "none"
+        raise NotFound(f"no grader {name} in gnomon.yaml; there are: {there}")
+
+    def _note(self, name: str, **changes: object) -> None:
+        with self._lock:
+            self._progress[name] = replace(self._progress[name], **changes)  # type: ignore[arg-type]
+
+
+def _chosen(which: Which) -> Callable[[State], bool]:
+    """Return which judgments that were made are made again."""
+    match which:
+        case "missing":
+            return lambda state: state is State.WAITING
+        case "failed":
+            return lambda state: state in (State.WAITING, State.FAILED)
+        case "all":
+            return lambda _state: True

@@ -1,0 +1,1 @@
+"""Graders: versioned procedures from the evidence of a run to one judgment."""

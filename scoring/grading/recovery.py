@@ -1,0 +1,106 @@
+"""Whether a run got over the errors of its tools, and without doing anything twice."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from scoring.grading.convergence import canonical
+from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
+from scoring.grading.spec import GraderSpec, Means
+from scoring.policies.actions import Action, Ending, actions_of
+from scoring.policies.language import Names
+from scoring.policies.verdict import Violation
+
+_BROKEN = (Ending.FAILED, Ending.AMBIGUOUS)
+
+
+class Recovery(GraderSpec):
+    """After an error the same goal is reached, and no write takes effect twice."""
+
+    type: Literal["recovery"]
+    surface: Surface = Surface.TRAJECTORY
+    writes: Names = Field(default=(), description="Tools whose effects are counted.")
+    idempotency: str | None = Field(
+        default=None, description="Argument that names the effect: calls that share it are one."
+    )
+    volatile: Names = Field(default=(), description="Arguments that may differ in a retry.")
+    goals: dict[str, Names] = Field(
+        default={}, description="Tool: others whose success reaches the same goal."
+    )
+
+    def judge(self, means: Means) -> Callable[[Evidence], Answer]:
+        """Return what follows the errors."""
+        del means
+        return self._look
+
+    def _look(self, evidence: Evidence) -> Answer:
+        actions = actions_of(evidence.steps, {})
+        broken = [action for action in actions if action.ending in _BROKEN]
+        duplicates = self._duplicates(actions)
+        if not broken and not duplicates:
+            return NotApplicable(reason="no tool failed")
+        blind = [a.step for a in broken if a.arguments is None]
+        lost = [action for action in broken if self._regained(action, actions) is False]
+        breaches = [
+            Violation(
+                rule="recovered",
+                message=f"{action.tool} ended as {action.ending} and its goal was never reached",
+                steps=(action.step,),
+            )
+            for action in lost
+        ]
+        breaches += duplicates
+        if blind and not breaches:
+            reason = f"arguments of {len(blind)} failed calls were not recorded"
+            return Abstained(reason=reason, evidence=tuple(blind))
+        return Label(
+            passed=not breaches,
+            score=1 - len(lost) / len(broken) if broken else None,
+            explanation=(
+                f"{len(broken)} failed calls, {len(broken) - len(lost)} recovered,"
+                f" {sum(len(one.steps) - 1 for one in duplicates)} writes doubled"
+            ),
+            evidence=tuple(dict.fromkeys(step for one in breaches for step in one.steps)),
+            violations=tuple(breaches),
+        )
+
+    def _regained(self, lost: Action, actions: Sequence[Action]) -> bool | None:
+        """Return whether a later call reached the goal; None when that can not be known."""
+        others = self.goals.get(lost.tool, ())
+        later = [a for a in actions if a.started >= lost.ended and a is not lost and a.succeeded]
+        if any(action.tool in others for action in later):
+            return True
+        if lost.arguments is None:
+            return None
+        wanted = self._identity(lost)
+        return any(a.tool == lost.tool and self._identity(a) == wanted for a in later)
+
+    def _identity(self, action: Action) -> str | None:
+        """Return a call without what may differ when it is made again."""
+        ignored = [*self.volatile, *([self.idempotency] if self.idempotency else [])]
+        return None if action.arguments is None else canonical(action.arguments, ignored)
+
+    def _duplicates(self, actions: Sequence[Action]) -> list[Violation]:
+        """Return the writes that took effect, or may have, more than once."""
+        groups: dict[tuple[str, str], dict[str, str]] = {}
+        for action in actions:
+            identity = self._identity(action)
+            if action.tool in self.writes and action.may_have_committed and identity is not None:
+                effects = groups.setdefault((action.tool, identity), {})
+                effects.setdefault(self._effect(action), action.step)
+        return [
+            Violation(
+                rule="once",
+                message=f"{len(effects)} effects of {tool} with the same arguments",
+                steps=tuple(effects.values()),
+            )
+            for (tool, _), effects in groups.items()
+            if len(effects) > 1
+        ]
+
+    def _effect(self, action: Action) -> str:
+        key = None
+        if self.idempotency is not None and action.arguments is not None:
+            key = action.arguments.get(self.idempotency)
+        return f"step {action.step}" if key is None else f"key {key}"

@@ -1,0 +1,150 @@
+"""One grader and one run: what came of it, as the rows that are stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gnomon.clock import Nanos
+from gnomon.errors import Unavailable
+from gnomon.model import Run
+from scoring.grading.port import (
+    Abstained,
+    Answer,
+    CheckFailed,
+    Evidence,
+    Grader,
+    GraderFailed,
+    Label,
+    NotApplicable,
+    State,
+)
+from scoring.rows import LabelRow, StatusRow, ViolationRow
+
+_LONGEST = 2_000
+"""Characters kept of what a grader says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The rows of one judgment."""
+
+    status: StatusRow
+    label: LabelRow | None
+    violations: Sequence[ViolationRow]
+
+
+def judge(grader: Grader, evidence: Evidence, *, at: Nanos) -> Judged:
+    """Ask a grader about a run. What it raises is recorded as its own failure."""
+    return rows_of(grader, evidence.run, _asked(grader, evidence), at=at)
+
+
+def _asked(grader: Grader, evidence: Evidence) -> Answer | GraderFailed:
+    try:
+        answer = grader.grade(evidence)
+        if not isinstance(answer, Label | Abstained | NotApplicable):
+            return GraderFailed(reason=f"it answered with a {type(answer).__name__}")
+        return answer
+    except Unavailable:
+        # The store went away: that is no answer at all, and the window is tried again.
+        raise
+    except CheckFailed as error:
+        return GraderFailed(reason=str(error))
+    except Exception as error:  # noqa: BLE001 - the plug-in boundary; recorded as an answer
+        return GraderFailed(reason=f"{type(error).__name__}: {error}")
+
+
+def rows_of(grader: Grader, run: Run, answer: Answer | GraderFailed, *, at: Nanos) -> Judged:
+    """Return what is stored of an answer."""
+    match answer:
+        case Label():
+            breaches = violations_of(grader, run, answer, at=at)
+            return Judged(
+                status=_status(grader, run, State.GRADED, "", at, violations=len(breaches)),
+                label=_label(grader, run, answer, at),
+                violations=breaches,
+            )
+        case Abstained(reason=reason, claimed=claimed, evidence=steps):
+            kept = None
+            if claimed is not None:
+                said = Label(claimed=claimed, explanation=reason, evidence=steps)
+                kept = _label(grader, run, said, at)
+            status = _status(grader, run, State.ABSTAINED, reason, at)
+            return Judged(status=status, label=kept, violations=())
+        case NotApplicable(reason=reason):
+            status = _status(grader, run, State.NOT_APPLICABLE, reason, at)
+            return Judged(status=status, label=None, violations=())
+        case GraderFailed(reason=reason):
+            status = _status(grader, run, State.FAILED, reason, at)
+            return Judged(status=status, label=None, violations=())
+
+
+def violations_of(grader: Grader, run: Run, label: Label, *, at: Nanos) -> list[ViolationRow]:
+    """Return the breaches of a judgment, numbered."""
+    return [
+        ViolationRow(
+            started_at=run.started_at,
+            run_id=run.run_id,
+            revision=run.revision,
+            agent_name=run.agent_name,
+            agent_version=run.agent_version,
+            environment=run.environment,
+            origin=run.origin,
+            policy=grader.name,
+            policy_version=grader.version,
+            place=place,
+            rule=found.rule,
+            message=found.message[:_LONGEST],
+            severity=label.severity,
+            steps=tuple(found.steps),
+            at=at,
+        )
+        for place, found in enumerate(label.violations)
+    ]
+
+
+def _label(grader: Grader, run: Run, label: Label, at: Nanos) -> LabelRow:
+    return LabelRow(
+        started_at=run.started_at,
+        run_id=run.run_id,
+        revision=run.revision,
+        agent_name=run.agent_name,
+        agent_version=run.agent_version,
+        environment=run.environment,
+        origin=run.origin,
+        grader=grader.name,
+        grader_version=grader.version,
+        surface=grader.surface,
+        kind=grader.kind,
+        passed=label.passed,
+        score=label.score,
+        claimed=label.claimed,
+        explanation=label.explanation[:_LONGEST],
+        evidence=tuple(label.evidence),
+        at=at,
+    )
+
+
+def _status(
+    grader: Grader, run: Run, state: State, why: str, at: Nanos, *, violations: int = 0
+) -> StatusRow:
+    return StatusRow(
+        started_at=run.started_at,
+        run_id=run.run_id,
+        revision=run.revision,
+        agent_name=run.agent_name,
+        agent_version=run.agent_version,
+        environment=run.environment,
+        origin=run.origin,
+        grader=grader.name,
+        grader_version=grader.version,
+        surface=grader.surface,
+        kind=grader.kind,
+        state=state,
+        why=why[:_LONGEST],
+        violations=violations,
+        at=at,
+    )
+
+
+def waiting(grader: Grader, run: Run, why: str, *, at: Nanos) -> StatusRow:
+    """Return the status of a grader that has not looked yet."""
+    return _status(grader, run, State.WAITING, why, at)

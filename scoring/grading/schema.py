@@ -1,0 +1,108 @@
+"""Whether the final message, or what a tool was given or gave back, has the shape it must have."""
+
+import json
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from gnomon.model import JsonValue, Kind, Step
+from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
+from scoring.grading.spec import GraderSpec, Means
+from scoring.policies.language import wrong_schema
+from scoring.policies.verdict import Violation
+
+_SHOWN = 5
+
+
+class Schema(GraderSpec):
+    """A JSON Schema that must hold."""
+
+    type: Literal["schema"]
+    surface: Surface = Surface.TRAJECTORY
+    tool: str | None = Field(default=None, description="Unset: the final message is looked at.")
+    part: Literal["arguments", "result"] = "arguments"
+    json_schema: dict[str, JsonValue] = Field(alias="schema")
+
+    @field_validator("json_schema")
+    @classmethod
+    def _a_schema(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        wrong = wrong_schema(value)
+        if wrong is not None:
+            where = ".".join(str(part) for part in wrong[0])
+            raise ValueError(f"{where + ': ' if where else ''}{wrong[1]}")
+        return value
+
+    @model_validator(mode="after")
+    def _part_of_a_tool(self) -> "Schema":
+        if self.tool is None and "part" in self.model_fields_set:
+            raise ValueError("part needs tool")
+        return self
+
+    def judge(self, means: Means) -> Callable[[Evidence], Answer]:
+        """Return what validates."""
+        from jsonschema import Draft202012Validator
+
+        del means
+        validator = Draft202012Validator(self.json_schema)
+        return lambda evidence: self._look(evidence, validator)
+
+    def _look(self, evidence: Evidence, validator: Any) -> Answer:
+        if self.tool is not None:
+            return self._tool(evidence, validator)
+        if evidence.final_message is None:
+            return Abstained(reason="the final message was not recorded")
+        if evidence.final_json is None:
+            return Label(passed=False, explanation="the final message holds no JSON")
+        wrong = complaints(validator, evidence.final_json)
+        return Label(passed=not wrong, explanation="; ".join(wrong) or "the schema holds")
+
+    def _tool(self, evidence: Evidence, validator: Any) -> Answer:
+        calls = [
+            step
+            for step in evidence.steps
+            if step.kind is Kind.TOOL
+            and step.tool_name == self.tool
+            # A call that failed has no result to validate.
+            and not (self.part == "result" and step.status == "error")
+        ]
+        if not calls:
+            return NotApplicable(reason=f"no call of {self.tool}")
+        found: list[Violation] = []
+        unknown: list[str] = []
+        for step in calls:
+            text = _part(step, self.part)
+            if text is None:
+                unknown.append(step.span_id)
+            elif wrong := complaints(validator, _json(text)):
+                rule = f"{self.part}.{self.tool}"
+                found.append(Violation(rule=rule, message="; ".join(wrong), steps=(step.span_id,)))
+        if not found and unknown:
+            reason = f"{self.part} of {len(unknown)} calls of {self.tool} were not recorded"
+            return Abstained(reason=reason, evidence=tuple(unknown))
+        evidence_steps = tuple(step for one in found for step in one.steps)
+        said = f"{len(found)} of {len(calls)} calls of {self.tool} break the schema"
+        return Label(
+            passed=not found, explanation=said, evidence=evidence_steps, violations=tuple(found)
+        )
+
+
+def complaints(validator: Any, value: JsonValue) -> list[str]:
+    """Return what a value breaks, by place and keyword, without repeating what was written."""
+    told = {
+        f"{'.'.join(str(part) for part in error.absolute_path) or 'the value'}"
+        f" breaks {error.validator}"
+        for error in validator.iter_errors(value)
+    }
+    return sorted(told)[:_SHOWN]
+
+
+def _part(step: Step, part: str) -> str | None:
+    return step.tool_arguments if part == "arguments" else step.tool_result
+
+
+def _json(text: str) -> JsonValue:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,79 @@
+"""What gnomon.yaml says about any grader: name, version, surface, scope."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gnomon.model import Run
+from gnomon.store import Store
+from scoring.grading.port import Answer, Evidence, GraderKind, NotApplicable, Surface
+from scoring.policies.check import in_scope
+from scoring.policies.language import Scope
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.\-]{0,79}$")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What graders may use."""
+
+    store: Store | None = None
+    """None where a grader is only checked or replayed, without a store."""
+
+
+class Said(BaseModel):
+    """A part of gnomon.yaml."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GraderSpec(Said):
+    """One entry of `graders`."""
+
+    code: ClassVar[str] = "1"
+    """Raised by every change of meaning of the built-in grader itself."""
+
+    name: Name
+    version: Annotated[str, Field(min_length=1, max_length=40)] | None = Field(
+        default=None, description="Raised by every change of meaning; unset: made of the entry."
+    )
+    surface: Surface = Surface.OUTCOME
+    scope: Scope = Scope()
+
+    @property
+    def stored_version(self) -> str:
+        """What is stored with each label."""
+        return self.version or digest_of(f"{self.code}{self.model_dump_json(exclude={'version'})}")
+
+    def judge(self, means: Means) -> Callable[[Evidence], Answer]:
+        """Return what grades, from what gnomon.yaml says."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltIn:
+    """A grader that came with Gnomon, as gnomon.yaml set it up."""
+
+    name: str
+    version: str
+    surface: Surface
+    scope: Scope
+    look: Callable[[Evidence], Answer]
+    kind: GraderKind = GraderKind.CODE
+
+    def grade(self, evidence: Evidence) -> Answer:
+        """Look at a run that lies in the scope."""
+        return outside(self.scope, evidence.run) or self.look(evidence)
+
+
+def outside(scope: Scope, run: Run) -> NotApplicable | None:
+    """Return why a run is none of a grader's business, or None when it is."""
+    return None if in_scope(scope, run) else NotApplicable(reason="outside of the grader's scope")
+
+
+def digest_of(text: str) -> str:
+    """Return a version made of what is said, for those who give none."""
+    return f"auto-{hashlib.sha256(text.encode()).hexdigest()[:8]}"

@@ -1,0 +1,175 @@
+"""The job that judges settled runs: every run by every grader, once for each revision."""
+
+import datetime as dt
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+import structlog
+
+from collector.stored_changes import lots_of_runs
+from gnomon.clock import Clock, Nanos, Window, from_nanos, to_nanos
+from gnomon.errors import GnomonError
+from gnomon.model import Run, RunId, RunState, Step
+from scoring.grading.evidence import BodyReader, StoredEvidence
+from scoring.grading.port import Grader, State
+from scoring.grading.run import Judged, judge
+from scoring.jobs import Job
+from scoring.store import JudgedKey
+
+log = structlog.get_logger(__name__)
+
+JUDGE = "judge"
+WIDTH = dt.timedelta(seconds=10)
+_AT_ONCE = 8
+"""Runs judged at the same time: graders that ask other systems wait most of the time."""
+
+
+class RunsRead(BodyReader, Protocol):
+    """What the collector is asked for."""
+
+    def settled_between(self, start: Nanos, end: Nanos) -> list[RunId]:
+        """Return the runs that were written as settled in [start, end)."""
+
+    def first_written(self, since: Nanos) -> Nanos | None:
+        """Return when the first run was written from `since` on."""
+
+    def runs_of(self, run_ids: Iterable[str]) -> dict[RunId, Run]:
+        """Return some runs by id."""
+
+    def counted_steps(self, runs: Sequence[Run]) -> dict[RunId, list[Step]]:
+        """Return the counted steps of some runs."""
+
+
+class Judgments(Protocol):
+    """What was judged."""
+
+    def judged(self, runs: Sequence[Run]) -> Mapping[JudgedKey, State]:
+        """Return which judgments of these runs were made."""
+
+
+class Written(Protocol):
+    """Where judgments go."""
+
+    def write(self, judged: Sequence[Judged]) -> None:
+        """Write labels, violations and statuses."""
+
+
+class Meter(Protocol):
+    """What judging tells about itself."""
+
+    def judged(self, judged: Sequence[Judged]) -> None:
+        """These judgments are stored."""
+
+
+class Stopping(GnomonError):
+    """The process stops; what is left is judged after the next start."""
+
+    code = "stopping"
+
+
+class Judging:
+    """Judges runs that lack a judgment. Doing it twice changes nothing."""
+
+    def __init__(
+        self,
+        graders: Sequence[Grader],
+        reader: RunsRead,
+        judgments: Judgments,
+        writer: Written,
+        *,
+        clock: Clock,
+        meter: Meter,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.graders = graders
+        self._reader = reader
+        self._judgments = judgments
+        self._writer = writer
+        self._clock = clock
+        self._meter = meter
+        self._stop = stop
+        self._one_at_a_time = threading.Lock()
+
+    def window(self, window: Window, token: str) -> int:
+        """Judge the runs that were written as settled in a window; return the judgments made."""
+        del token  # what is written names itself
+        ids = self._reader.settled_between(to_nanos(window.start), to_nanos(window.end))
+        done = 0
+        for start in range(0, len(ids), 500):
+            runs = self._reader.runs_of(ids[start : start + 500]).values()
+            done += self.runs([run for run in runs if run.state is RunState.SETTLED], self.graders)
+        return done
+
+    def runs(
+        self,
+        runs: Sequence[Run],
+        graders: Sequence[Grader],
+        *,
+        again: Callable[[State], bool] = lambda state: state is State.WAITING,
+    ) -> int:
+        """Judge settled runs by those graders that have not judged their present revision."""
+        done = 0
+        for lot in lots_of_runs(runs):
+            if self._stop():
+                raise Stopping
+            # Two threads that judge the same run would both do the work.
+            with self._one_at_a_time:
+                done += self._lot(lot, graders, again)
+        return done
+
+    def _lot(
+        self, runs: Sequence[Run], graders: Sequence[Grader], again: Callable[[State], bool]
+    ) -> int:
+        known = self._judgments.judged(runs)
+        open_: dict[RunId, list[Grader]] = {}
+        for run in runs:
+            for grader in graders:
+                state = known.get(JudgedKey(run.run_id, run.revision, grader.name, grader.version))
+                if state is None or again(state):
+                    open_.setdefault(run.run_id, []).append(grader)
+        work = [run for run in runs if run.run_id in open_]
+        if not work:
+            return 0
+        steps = self._reader.counted_steps(work)
+        at = to_nanos(self._clock())
+
+        def one(run: Run) -> list[Judged]:
+            evidence = StoredEvidence(run, steps[run.run_id], self._reader)
+            return [judge(grader, evidence, at=at) for grader in open_[run.run_id]]
+
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="judge") as pool:
+            judged = [row for rows in pool.map(one, work) for row in rows]
+        self._writer.write(judged)
+        self._told(judged)
+        return len(judged)
+
+    def _told(self, judged: Sequence[Judged]) -> None:
+        self._meter.judged(judged)
+        failed: dict[str, int] = {}
+        for one in judged:
+            if one.status.state is State.FAILED:
+                failed[one.status.grader] = failed.get(one.status.grader, 0) + 1
+        for grader, runs in failed.items():
+            log.warning("grader_failed", grader=grader, runs=runs)
+
+
+def judge_job(
+    judging: Judging, reader: RunsRead, watermark: Callable[[], dt.datetime | None]
+) -> Job:
+    """Return the job; its windows are those of the writing of runs."""
+
+    def upcoming(moment: dt.datetime) -> dt.datetime | None:
+        found = reader.first_written(to_nanos(moment))
+        return None if found is None else from_nanos(found)
+
+    return Job(
+        name=JUDGE,
+        width=WIDTH,
+        run=judging.window,
+        watermark=watermark,
+        beginning=lambda: upcoming(from_nanos(Nanos(0))),
+        upcoming=upcoming,
+        purpose="judges settled runs by every policy and grader, once for each revision",
+    )

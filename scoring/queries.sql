@@ -1,0 +1,87 @@
+-- Words in double braces are filled in by scoring.statements from closed sets.
+
+-- name: judged
+SELECT run_id, revision, grader, grader_version, state
+FROM grader_status FINAL
+WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
+    AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+    AND run_id IN {runs:Array(String)};
+
+-- name: statuses_of_runs
+SELECT {{columns}}
+FROM grader_status FINAL
+WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
+    AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+    AND run_id IN {runs:Array(String)}
+ORDER BY run_id, grader, grader_version, revision;
+
+-- name: labels_of_runs
+SELECT {{columns}}
+FROM labels FINAL
+WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
+    AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+    AND run_id IN {runs:Array(String)}
+ORDER BY run_id, grader, grader_version, revision;
+
+-- name: violations_of_runs
+SELECT {{columns}}
+FROM violations FINAL
+WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
+    AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+    AND run_id IN {runs:Array(String)}
+ORDER BY run_id, policy, policy_version, revision, place;
+
+-- name: violations
+SELECT {{columns}}
+FROM violations FINAL
+WHERE {{where}}
+ORDER BY started_at DESC, run_id DESC, policy DESC, policy_version DESC, revision DESC, place DESC
+LIMIT {limit:UInt32};
+
+-- name: violation_buckets
+SELECT
+    intDiv(toUnixTimestamp64Nano(v.started_at), {width:Int64}) * {width:Int64} AS start,
+    v.policy AS policy, v.rule AS rule, v.severity AS severity,
+    count() AS violations, uniqExact(v.run_id) AS runs
+FROM
+(
+    SELECT started_at, run_id, revision, policy, policy_version, place, rule, severity
+    FROM violations FINAL
+    WHERE {{where}}
+) AS v
+INNER JOIN
+(
+    SELECT run_id, grader, grader_version, argMax(revision, (revision, at)) AS revision,
+        argMax(violations, (revision, at)) AS violations
+    FROM grader_status FINAL
+    WHERE {{where_status}}
+    GROUP BY run_id, grader, grader_version
+) AS s
+ON v.run_id = s.run_id AND v.policy = s.grader AND v.policy_version = s.grader_version
+    AND v.revision = s.revision
+WHERE v.place < s.violations
+GROUP BY start, policy, rule, severity
+ORDER BY start, policy, rule;
+
+-- name: status_counts
+SELECT grader, grader_version, state, count() AS runs, countIf(violations > 0) AS broken,
+    toUnixTimestamp64Nano(max(at)) AS last_at
+FROM
+(
+    SELECT run_id, grader, grader_version,
+        argMax(state, (revision, at)) AS state,
+        argMax(violations, (revision, at)) AS violations,
+        max(at) AS at
+    FROM grader_status FINAL
+    WHERE {{where}}
+    GROUP BY run_id, grader, grader_version
+)
+GROUP BY grader, grader_version, state
+ORDER BY grader, grader_version, state;
+
+-- name: ledger_last
+SELECT {{columns}}
+FROM job_ledger FINAL
+WHERE job = {job:String}
+ORDER BY window_end DESC, window_start
+LIMIT {limit:UInt32};
