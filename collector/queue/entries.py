@@ -8,12 +8,14 @@ from typing import NamedTuple
 from collector.queue import touches
 from collector.queue.port import Request, Signal
 from gnomon.clock import Nanos
-from gnomon.errors import NotFound
+from gnomon.errors import Conflict, NotFound
 
 HOUR = 3_600_000_000_000
 _TRACE_ID_BYTES = 16
 DEAD_LETTER = "dead_letter"
 """Ledger reason under which the items of dead letters are counted."""
+UNREAD = "internal"
+"""Reason of a dead letter the receiver failed on, and its ledger reason."""
 
 _LATE = HOUR
 """A request that waited longer is remembered from the moment it was stored."""
@@ -100,8 +102,47 @@ def bury(db: sqlite3.Connection, number: int, reason: str, detail: str, now: Nan
     return Left(signal, size)
 
 
+def bury_raw(
+    db: sqlite3.Connection, request: Request, body: bytes, detail: str, now: Nanos
+) -> bool:
+    """Keep a body the receiver failed on as a dead letter; False when its digest is known."""
+    known = db.execute(
+        "INSERT INTO seen (digest, at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id",
+        (request.digest, request.received_at),
+    ).fetchone()
+    if known is None:
+        return False
+    db.execute(
+        "INSERT INTO dead_letters (id, signal, source, received_at, buried_at, reason, detail,"
+        " items, size, traces, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            known[0],
+            request.signal,
+            request.source,
+            request.received_at,
+            now,
+            UNREAD,
+            detail,
+            request.received,
+            len(body),
+            b"",
+            body,
+        ),
+    )
+    hour = hour_of(request.received_at)
+    _count(db, request.source, hour, received=request.received)
+    _refuse(db, request.source, hour, UNREAD, request.received)
+    return True
+
+
 def resend(db: sqlite3.Connection, letter: int) -> Left:
     """Put a dead letter back into the queue; its items are pending again."""
+    reason = db.execute("SELECT reason FROM dead_letters WHERE id = ?", (letter,)).fetchone()
+    if reason == (UNREAD,):
+        raise Conflict(
+            f"dead letter {letter} was never inspected; post its body to the receiver again"
+            " once the fault is mended, then drop it"
+        )
     row = db.execute(
         "INSERT INTO queue (id, signal, source, received_at, items, size, traces, body)"
         " SELECT id, signal, source, received_at, items, size, traces, body"

@@ -54,6 +54,11 @@ class Room:
             self._waiting[signal] -= size
             self._dead += size
 
+    def kept(self, size: int) -> None:
+        """Note that a reserved body became a dead letter at once."""
+        with self._changed:
+            self._dead += size
+
     def raised(self, signal: Signal, size: int) -> None:
         """Note that a dead letter waits again."""
         with self._changed:
@@ -73,6 +78,7 @@ class Room:
             self._waiting.update(waiting)
             self._dead = dead
             self._held = sum(waiting.values()) + dead
+            self._closed = False
 
     def wait(self, size: int, timeout: float) -> None:
         """Return when one signal has `size` bytes waiting, at the latest after `timeout` seconds."""

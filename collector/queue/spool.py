@@ -154,6 +154,25 @@ class Spool:
         if gone is not None:
             self._room.buried(gone.signal, gone.size)
 
+    def bury_raw(self, request: Request, body: bytes, *, detail: str) -> "Future[bool]":
+        """Keep a body the receiver failed on as a dead letter, and count it."""
+        now = to_nanos(self._clock())
+        committer = self._opened().committer
+        self._room.reserve(len(body))
+        try:
+            future = committer.submit(lambda db: entries.bury_raw(db, request, body, detail, now))
+        except Unavailable:
+            self._room.release(len(body))
+            raise
+        future.add_done_callback(partial(self._kept, len(body)))
+        return future
+
+    def _kept(self, size: int, future: "Future[bool]") -> None:
+        if not future.cancelled() and future.exception() is None and future.result():
+            self._room.kept(size)
+        else:
+            self._room.release(size)
+
     def _placed(self, signal: Signal, size: int, future: "Future[bool]") -> None:
         if not future.cancelled() and future.exception() is None and future.result():
             self._room.arrived(signal, size)

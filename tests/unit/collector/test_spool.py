@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +20,7 @@ from gnomon.clock import Nanos, to_nanos
 from gnomon.config import QueueSettings
 from gnomon.errors import (
     ConfigError,
+    Conflict,
     DiskFull,
     NotFound,
     QueueFull,
@@ -262,6 +264,29 @@ def test_a_dead_letter_that_is_not_there_is_not_found(spool):
     for ask in (spool.books.dead_letter, spool.books.resend, spool.books.drop):
         with pytest.raises(NotFound, match="no dead letter 7"):
             ask(7)
+
+
+def test_a_body_the_receiver_failed_on_is_kept_and_counted_once(spool):
+    failed = request("raw", received=1, rejected={"internal": 1})
+    assert spool.bury_raw(failed, b"the body", detail="KeyError").result(5) is True
+    assert spool.bury_raw(failed, b"the body", detail="KeyError").result(5) is False
+    (letter,) = spool.books.dead_letters()
+    assert spool.books.dead_letter(letter.id)[1] == b"the body"
+    assert row(spool).rejected == {"internal": 1}
+    with pytest.raises(Conflict, match="post its body"):
+        spool.books.resend(letter.id)
+    spool.books.drop(letter.id)
+    assert row(spool).rejected == {"internal": 1}
+
+
+def test_a_queue_that_was_stopped_can_be_started_again(spool):
+    spool.put(request("a")).result(5)
+    spool.stop(5)
+    spool.start()
+    assert len(everything(spool)) == 1
+    began = time.monotonic()
+    spool.take(1 << 20, 0.2)
+    assert time.monotonic() - began >= 0.1, "it waits for more again"
 
 
 def test_a_digest_is_forgotten_when_its_time_is_over_but_never_while_it_waits(tmp_path, clock):
