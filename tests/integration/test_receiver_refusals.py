@@ -3,6 +3,7 @@
 import gzip
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import grpc
 import orjson
@@ -15,6 +16,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceResponse,
 )
 
+from collector.refusals import Refused
 from tests import otlp
 from tests.receiving import (
     GOOD,
@@ -230,3 +232,24 @@ def test_a_browser_of_a_listed_origin_may_send() -> None:
         assert house.http.options("/v1/traces", headers=asked).status_code == 405
         response = house.post(GOOD, origin="https://elsewhere.example")
         assert "access-control-allow-origin" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "code"), [("unauthenticated", 401, 16), ("forbidden", 403, 7)]
+)
+def test_a_sender_the_token_check_refuses_is_told_and_counted(
+    house: House, monkeypatch: pytest.MonkeyPatch, reason: Any, status: int, code: int
+) -> None:
+    def refuse(_headers: object) -> str:
+        raise Refused(reason, "this token may not send")
+
+    monkeypatch.setattr("collector.receive_http.sender_of", refuse)
+    monkeypatch.setattr("collector.receive_grpc.sender_of", refuse)
+    assert house.post(GOOD).status_code == status
+    answer = house.call(GOOD)
+    assert (answer.status, answer.message, answer.retry) == (code, "this token may not send", None)
+    assert house.queue.rejected == {reason: 2}
+    assert {request.source for request in house.queue.requests} == {
+        "traces/http/unknown",
+        "traces/grpc/unknown",
+    }
