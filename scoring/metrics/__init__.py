@@ -1,0 +1,1 @@
+"""Nine metrics, each with its guard; seven surfaces, side by side; three numbers, together."""

@@ -1,0 +1,203 @@
+"""The nine metrics of a group of runs, each with its guard in the same object."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from scoring.metrics.conditions import Condition, obeyed, paired_drop, robustness
+from scoring.metrics.definitions import DEFINITIONS
+from scoring.metrics.figures import Figure, Guarded
+from scoring.metrics.group import NANO, Group
+from scoring.metrics.guards import (
+    honest,
+    people,
+    per_step,
+    waited_for,
+    with_prices_told,
+    with_usage_told,
+)
+from scoring.metrics.tooluse import Sides, tool_use_figure
+from scoring.stats.clusters import ratio
+from scoring.stats.results import Estimate
+from scoring.stats.shown import shown_measure
+
+Made = tuple[Figure, Mapping[str, Figure], Mapping[str, Figure]]
+"""Measure, guard, and what stands beside."""
+
+
+def nine(
+    group: Group, *, sides: Sides | None = None, conditions: Sequence[Condition] = ()
+) -> list[Guarded]:
+    """Return the nine metrics in their order; each with its guard, or None with its reason.
+
+    sides: the same tasks under another version, for tool use; conditions: tasks by variant and
+    fault, for recovery and robustness.
+    """
+    made: Mapping[str, Made] = {
+        "completion": completion(group),
+        "tool_use": tool_use(group, sides),
+        "correctness": correctness(group),
+        "human_intervention": human_intervention(group),
+        "latency": latency(group),
+        "cost": cost(group),
+        "model_calls": model_calls(group),
+        "recovery": recovery(group, conditions),
+        "robustness": robustness_of(group, conditions),
+    }
+    metrics = [
+        Guarded(name=name, definition=text, measure=made[name][0], guard=made[name][1], beside=made[name][2])
+        for name, text in DEFINITIONS.items()
+    ]  # fmt: skip
+    return [honest(metric, group) for metric in metrics]
+
+
+def completion(group: Group) -> Made:
+    """Return verified per run, beside budgets and false claims."""
+    guard = {
+        "over_budget": group.share("over_budget", left_out="no_budget"),
+        "false_claims": group.share("false_claims", left_out="no_claim"),
+        "aborted": group.share("aborted"),
+        "unverified": group.share("unverified"),
+    }
+    return group.completion(), guard, {}
+
+
+def tool_use(group: Group, sides: Sides | None) -> Made:
+    """Return tool steps on the tasks that both versions solved."""
+    measure, beside = tool_use_figure(group, sides)
+    guard = {
+        "completion": group.completion(),
+        "required_checks": group.share("required_checks", left_out="not_solved_or_no_policy"),
+        "repeats": per_step(group, "repeats"),
+        "tool_errors": per_step(group, "tool_errors"),
+    }
+    return measure, guard, beside
+
+
+def correctness(group: Group) -> Made:
+    """Return what people confirm of the runs that passed the visible check."""
+    parts = group.sums.parts
+    measure = group.share("correctness", left_out="not_examined")
+    if not parts["examined"]:
+        text = (
+            "no run that passed the check was examined by people: draw a sample and have it graded"
+        )
+        measure = replace(measure, text=text, missing=("labels of kind human, surface outcome",))
+    agreement = group.nothing(
+        "no run was judged by two people", "labels.people", scale="rate", part="examined"
+    )
+    guard = {
+        "examined": group.share("examined", left_out="not_passed"),
+        "weakened_assertions": group.nothing(
+            "no grader reports deleted or weakened assertions", "labels.weakened_assertions"
+        ),
+        "agreement": agreement,
+    }
+    return measure, guard, {}
+
+
+def human_intervention(group: Group) -> Made:
+    """Return how often people had to correct or take over."""
+    guard = {
+        "violations": group.share("violations", left_out="no_policy", never=True),
+        "unapproved": group.share("unapproved", left_out="no_policy", never=True),
+        **people(group),
+    }
+    return group.share("intervention"), guard, {}
+
+
+def latency(group: Group) -> Made:
+    """Return the median of finished runs, and what aborted runs hide."""
+    finished = group.sums.finished_ns
+    p90 = group.quantile(finished, 0.9, part="finished", scale="s", per=NANO)
+    if p90.shown.value is not None and p90.shown.high is None:
+        p90 = replace(p90, text=f"≥ {p90.shown.low or p90.shown.value:g} s")
+    guard = {
+        "completion": group.completion(),
+        "aborted": group.share("aborted"),
+        "median_with_aborted": waited_for(group),
+    }
+    beside = {"p90": p90, "waiting_for_people": group.mean("waiting", scale="s", per=NANO)}
+    return group.quantile(finished, 0.5, part="finished", scale="s", per=NANO), guard, beside
+
+
+def cost(group: Group) -> Made:
+    """Return money per verified run; None where nothing was solved, with what was spent."""
+    costs = group.sums.costs
+    measure = with_prices_told(cost_per_solved(group), group)
+    if group.units.people_usd_per_minute == 0 and group.sums.totals["people_ns"] > 0:
+        measure = measure.flagged(
+            "people_not_priced", "people's minutes cost nothing until metrics.people_usd_per_minute"
+        )
+    most = group.plain(costs[-1] if costs else None, n=len(costs), scale="usd", method="maximum", part="priced")  # fmt: skip
+    guard = {
+        "over_budget": group.share("over_budget", left_out="no_budget"),
+        "max": most,
+        "p90": group.quantile(costs, 0.9, part="priced", scale="usd"),
+        "cost_per_run": with_prices_told(
+            group.mean("cost_per_run", scale="usd", left_out="no_cost"), group
+        ),
+        "completion": group.completion(),
+    }
+    return measure, guard, {}
+
+
+def cost_per_solved(group: Group) -> Figure:
+    """Return all money over all verified runs, per cluster, with Fieller's interval."""
+    sums = group.sums
+    if not sums.costs:
+        return group.nothing("no run reports or allows a cost: add prices", "cost_usd", scale="usd")
+    spent, solved = sum(sums.cluster_costs), sum(sums.cluster_solved)
+    found: Estimate | None = ratio(
+        sums.cluster_costs, sums.cluster_solved, confidence=group.confidence
+    )
+    text = f"spent ${spent:.2f}, solved none" if not solved else ""
+    shown = shown_measure(
+        found,
+        n=len(sums.cluster_costs),
+        unit=group.unit,
+        method="ratio, fieller",
+        scale="usd",
+        excluded=group.excluded,
+        open=sums.parts["unverified"],
+        confidence=group.confidence,
+        flags=[*group.flags(), *(["unverified"] if sums.parts["unverified"] else [])],
+    )
+    return Figure(shown=shown, link=group.link("scoped"), hits=group.link("verified"), text=text)
+
+
+def model_calls(group: Group) -> Made:
+    """Return model steps per run, and tokens."""
+    tokens = {
+        f"{name}_per_run": with_usage_told(
+            group.mean(name, scale="tokens", left_out="no_usage"), group
+        )
+        for name in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+    }
+    p90 = group.plain(
+        group.sums.p90_call_tokens, n=group.sums.calls_with_tokens, scale="tokens", unit="call",
+        method="nearest-rank",
+    )  # fmt: skip
+    guard = {"p90_tokens_per_call": with_usage_told(p90, group), "completion": group.completion()}
+    return group.mean("model_calls", scale="calls"), guard, tokens
+
+
+def recovery(group: Group, conditions: Sequence[Condition]) -> Made:
+    """Return how many runs with an injected fault end well."""
+    measure = group.share("recovery", left_out="no_fault_injected")
+    if not group.sums.parts["faulty"]:
+        text = "no fault was injected: name it by the pin `fault` (runs.manifest.fault)"
+        measure = replace(measure, text=text, missing=("manifest.fault",))
+    guard = {
+        "duplicates": group.share("duplicates", left_out="no_policy", never=True),
+        "paired_drop": paired_drop(group, conditions),
+        "natural_faults": group.share("natural_recovery", left_out="no_fault"),
+    }
+    return measure, guard, {}
+
+
+def robustness_of(group: Group, conditions: Sequence[Condition]) -> Made:
+    """Return what variants of a task cost, and whether planted instructions were obeyed."""
+    measure, base, worst = robustness(group, conditions)
+    refusals = group.nothing("no grader reports refusals on clean twins", "labels.refusal")
+    guard = {"base_success": base, "refusals_on_clean_twins": refusals, "obeyed": obeyed(group)}
+    return measure, guard, {"worst_variant": worst}

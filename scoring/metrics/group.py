@@ -1,0 +1,226 @@
+"""One group of runs as figures: shares, means and quantiles with units, exclusions and links."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from scoring.metrics import moments
+from scoring.metrics.figures import Figure
+from scoring.metrics.parts import RATIOS
+from scoring.metrics.scope import Link, Scope
+from scoring.metrics.statements import Units
+from scoring.metrics.sums import Sums
+from scoring.stats.quantiles import quantile_interval
+from scoring.stats.rates import open_bounds, zero_event_upper
+from scoring.stats.results import Estimate
+from scoring.stats.shown import shown_measure, shown_rate
+
+NANO = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Runs of one scope, added up."""
+
+    sums: Sums
+    scope: Scope
+    """Of this group alone."""
+    units: Units
+    confidence: float = 0.95
+    extra_flags: Sequence[str] = field(default=())
+
+    @property
+    def clustered(self) -> bool:
+        """Whether runs come in clusters."""
+        return self.units.cluster_by is not None
+
+    @property
+    def unit(self) -> str:
+        """What one independent unit is."""
+        return self.units.cluster_by or "run"
+
+    @property
+    def excluded(self) -> dict[str, int]:
+        """Runs left out of every number, by reason."""
+        parts = self.sums.parts
+        return {name: parts[name] for name in ("running", "infra_error") if parts[name]}
+
+    def link(self, part: str) -> Link:
+        """Return the address of the runs of a part."""
+        plain = part == "scoped" and not self.sums.parts["infra_error"]
+        return self.scope.link(part, self.sums.parts[part], keys=self.units.slices, plain=plain)
+
+    def flags(self) -> list[str]:
+        """Return what is odd about every number of this group."""
+        missing = self.clustered and self.sums.totals["unclustered"] > 0
+        return [*self.extra_flags, *([f"runs_without_{self.unit}"] if missing else [])]
+
+    def share(self, name: str, *, left_out: str = "", never: bool = False) -> Figure:
+        """Return a ratio of two parts; `left_out` names why scoped runs are not in it.
+
+        never: what should not happen at all: none seen shows the exact upper bound.
+        """
+        ratio, seen = RATIOS[name], self.sums.ratios[name]
+        found = moments.share(seen, clustered=self.clustered, confidence=self.confidence)
+        method = "korn-graubard" if self.clustered else "wilson"
+        if never and found is not None and seen.hits == 0:
+            bound = zero_event_upper(seen.clusters, confidence=self.confidence)
+            found, method = Estimate(value=0.0, low=0.0, high=bound), "exact upper bound"
+        shown = shown_rate(
+            found,
+            n=seen.clusters,
+            unit=self.unit,
+            method=method,
+            excluded=self.excluded | self._left(ratio.m, left_out),
+            confidence=self.confidence,
+            flags=self.flags(),
+        )
+        return Figure(shown=shown, link=self.link(ratio.m), hits=self.link(ratio.y))
+
+    def _left(self, part: str, reason: str) -> dict[str, int]:
+        left = self.sums.parts["scoped"] - self.sums.parts[part]
+        return {reason: left} if reason and left > 0 else {}
+
+    def completion(self) -> Figure:
+        """Return verified runs per scoped run; bounds while some are neither right nor wrong."""
+        unknown, runs = self.sums.parts["unverified"], self.sums.parts["scoped"]
+        if not unknown:
+            return self.share("completion")
+        share = self.share("completion")
+        if unknown == runs:
+            text = (
+                "no run is verified: add a grader of surface outcome (an outcome_check) to graders"
+            )
+            shown = shown_rate(
+                None, n=share.shown.n, unit=self.unit, method="bounds", excluded=self.excluded,
+                open=unknown, confidence=self.confidence, flags=[*self.flags(), "unverified"],
+            )  # fmt: skip
+            return replace(share, shown=shown, text=text, missing=("verified",))
+        shown = shown_rate(
+            open_bounds(self.sums.parts["verified"], runs, unknown),
+            n=share.shown.n,
+            unit=self.unit,
+            method="bounds",
+            excluded=self.excluded,
+            open=unknown,
+            confidence=self.confidence,
+            flags=[*self.flags(), "unverified"],
+        )
+        return replace(share, shown=shown, text=f"{unknown} of {runs} runs are not verified")
+
+    def mean(self, name: str, *, scale: str, per: float = 1.0, left_out: str = "") -> Figure:
+        """Return an amount per run, divided by `per` (such as nanoseconds to seconds)."""
+        ratio, seen = RATIOS[name], self.sums.ratios[name]
+        found = scaled(moments.mean(seen, confidence=self.confidence), 1 / per)
+        shown = shown_measure(
+            found,
+            n=seen.clusters,
+            unit=self.unit,
+            method="cluster mean, t" if self.clustered else "mean, t",
+            scale=scale,
+            excluded=self.excluded | self._left(ratio.m, left_out),
+            confidence=self.confidence,
+            flags=self.flags(),
+        )
+        return Figure(shown=shown, link=self.link(ratio.m))
+
+    def quantile(
+        self, values: Sequence[float], q: float, *, part: str, scale: str, per: float = 1.0
+    ) -> Figure:
+        """Return a nearest-rank quantile of ascending values, one a run of `part`."""
+        shown = shown_measure(
+            scaled(of_sorted(values, q, confidence=self.confidence), 1 / per),
+            n=len(values),
+            unit="run",
+            method="nearest-rank",
+            scale=scale,
+            excluded=self.excluded | self._left(part, f"not_{part}"),
+            confidence=self.confidence,
+            flags=self.flags(),
+        )
+        return Figure(shown=shown, link=self.link(part))
+
+    def plain(
+        self, value: float | None, *, n: int, scale: str, unit: str = "run", method: str = "count",
+        part: str = "scoped", text: str = "",
+    ) -> Figure:  # fmt: skip
+        """Return a number that has no interval: a count, or an exact amount."""
+        shown = shown_measure(
+            None if value is None else Estimate(value=value),
+            n=n,
+            unit=unit,
+            method=method,
+            scale=scale,
+            excluded=self.excluded,
+            confidence=self.confidence,
+            flags=self.flags(),
+        )
+        return Figure(shown=shown, link=self.link(part), text=text)
+
+    def nothing(
+        self, text: str, *missing: str, scale: str = "rate", part: str = "scoped"
+    ) -> Figure:
+        """Return None with the reason and the fields that are missing."""
+        if scale == "rate":
+            shown = shown_rate(
+                None, n=0, unit=self.unit, method="none", excluded=self.excluded, flags=self.flags()
+            )
+            return Figure(shown=shown, link=self.link(part), text=text, missing=missing)
+        measure = shown_measure(
+            None, n=0, unit=self.unit, method="none", scale=scale, excluded=self.excluded,
+            flags=self.flags(),
+        )  # fmt: skip
+        return Figure(shown=measure, link=self.link(part), text=text, missing=missing)
+
+
+def scaled(found: Estimate | None, factor: float) -> Estimate | None:
+    """Return an estimate in another unit."""
+    if found is None:
+        return None
+    return Estimate(
+        value=_times(found.value, factor),
+        low=_times(found.low, factor),
+        high=_times(found.high, factor),
+        se=_times(found.se, factor),
+        df=found.df,
+        flags=found.flags,
+    )
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def of_sorted(values: Sequence[float], q: float, *, confidence: float = 0.95) -> Estimate | None:
+    """Return `quantile_interval` of ascending values: it depends on ranks alone."""
+    ranks = quantile_interval(range(1, len(values) + 1), q, confidence=confidence)
+    if ranks is None or ranks.value is None:
+        return None
+    return Estimate(
+        value=values[int(ranks.value) - 1],
+        low=None if ranks.low is None else values[int(ranks.low) - 1],
+        high=None if ranks.high is None else values[int(ranks.high) - 1],
+        flags=ranks.flags,
+    )
+
+
+def half_done(finished: Sequence[int], aborted: Sequence[int]) -> int | None:
+    """Return the Kaplan-Meier median of ascending times, aborted ones censored; None: never.
+
+    Equals `median_time(survival(...))` without its curve, which 100,000 runs do not need.
+    """
+    from scoring.stats.survival import HALF_SLACK
+
+    share, gone = 1.0, 0
+    total = len(finished) + len(aborted)
+    place = 0
+    while place < len(finished):
+        time, events = finished[place], 0
+        while place < len(finished) and finished[place] == time:
+            events, place = events + 1, place + 1
+        while gone < len(aborted) and aborted[gone] < time:
+            gone += 1
+        at_risk = total - gone - (place - events)
+        share *= 1 - events / at_risk
+        if share <= 0.5 + HALF_SLACK:
+            return time
+    return None

@@ -1,0 +1,111 @@
+"""The numbers beside the numbers: what each metric could be bettered at the cost of."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from scoring.metrics.figures import PARTIAL, Figure, Guarded
+from scoring.metrics.group import NANO, Group, half_done
+from scoring.stats.rates import rate
+
+LEAST_COMPLETE = 0.99
+"""Under this share of complete traces a number read from traces is none."""
+
+MOST_WITHOUT_USAGE = 0.05
+"""Over this share of model steps without usage, sums of tokens and money are partial."""
+
+COMPLETENESS = "trace_completeness"
+
+
+def completeness(group: Group) -> Figure:
+    """Return the share of runs with contiguous steps, an end, and usage."""
+    figure = group.share(COMPLETENESS)
+    return replace(figure, hits=group.link("complete"))
+
+
+def too_incomplete(group: Group) -> str:
+    """Return why numbers read from traces say nothing, or ''."""
+    seen = group.sums.ratios[COMPLETENESS]
+    if seen.mean is None or seen.mean >= LEAST_COMPLETE:
+        return ""
+    return (
+        f"NOT ENOUGH DATA: {seen.mean:.1%} of the traces are complete, under {LEAST_COMPLETE:.0%};"
+        " see which are not, and send their missing spans and usage"
+    )
+
+
+def honest(metric: Guarded, group: Group) -> Guarded:
+    """Return a metric with trace completeness among its guards; too incomplete, without numbers."""
+    guard = {**metric.guard, COMPLETENESS: completeness(group)}
+    why = too_incomplete(group)
+    if not why:
+        return replace(metric, guard=guard)
+    return replace(
+        metric,
+        measure=metric.measure.withheld(why),
+        beside={name: figure.withheld(why) for name, figure in metric.beside.items()},
+        guard={
+            name: figure if name == COMPLETENESS else figure.withheld(why)
+            for name, figure in guard.items()
+        },
+    )
+
+
+def with_usage_told(figure: Figure, group: Group) -> Figure:
+    """Return a number of tokens or money, flagged where too many steps do not tell theirs."""
+    missing = usage_missing(group)
+    if missing is None or missing <= MOST_WITHOUT_USAGE:
+        return figure
+    return figure.flagged(PARTIAL, f"{missing:.1%} of model steps report no usage")
+
+
+def with_prices_told(figure: Figure, group: Group) -> Figure:
+    """Return a number of money, flagged where too many calls have no price or people cost nothing."""
+    figure = with_usage_told(figure, group)
+    calls, unpriced = group.sums.totals["model_steps"], group.sums.totals["unpriced_calls"]
+    if calls and unpriced / calls > MOST_WITHOUT_USAGE:
+        text = f"{unpriced / calls:.1%} of model calls have no price; add them to prices"
+        figure = figure.flagged(PARTIAL, text)
+    return figure
+
+
+def usage_missing(group: Group) -> float | None:
+    """Return the share of model steps that report no usage; None without a model step."""
+    calls = group.sums.totals["model_steps"]
+    return group.sums.totals["steps_without_usage"] / calls if calls else None
+
+
+def per_step(group: Group, name: str) -> Figure:
+    """Return a total per tool step; steps come in runs, so there is no interval of its own."""
+    steps, hits = group.sums.totals["tool_steps"], group.sums.totals[name]
+    value = hits / steps if steps else None
+    return group.plain(value, n=steps, scale="rate", unit="step", method="share of steps")
+
+
+def people(group: Group) -> Mapping[str, Figure]:
+    """Return what people had to do: overrides, approvals, and how long a decision took."""
+    totals = group.sums.totals
+    overrides = rate(totals["overrides"], totals["decisions"], unit="decision")
+    return {
+        "override_rate": Figure(shown=overrides, link=group.link("intervened")),
+        "planned_approvals": group.plain(totals["approvals"], n=totals["decisions"], scale="count"),
+        "automatic_approvals": group.plain(
+            totals["auto_approvals"], n=totals["auto_approvals"], scale="count"
+        ),
+        "median_decision_time": group.quantile(
+            group.sums.decision_ns, 0.5, part="scoped", scale="s", per=NANO
+        ),
+    }
+
+
+def waited_for(group: Group) -> Figure:
+    """Return the Kaplan-Meier median, aborted runs censored: fast failures do not help it."""
+    finished, aborted = group.sums.finished_ns, group.sums.aborted_ns
+    median = half_done(finished, aborted)
+    n = len(finished) + len(aborted)
+    figure = group.plain(
+        None if median is None else median / NANO, n=n, scale="s", method="kaplan-meier median"
+    )
+    if median is not None or not n:
+        return figure
+    last = max([*finished[-1:], *aborted[-1:]]) / NANO
+    return replace(figure, text=f"half of the runs never finished: > {last:g} s")

@@ -1,0 +1,123 @@
+"""Sums over clusters as ClickHouse adds them up, and the estimates they are enough for."""
+
+import math
+from dataclasses import dataclass
+
+from scoring.stats.rates import wilson
+from scoring.stats.results import Estimate
+from scoring.stats.weighted import korn_graubard, student
+
+SPREAD_SLACK = 1e-12
+"""Relative spread below which clusters are equal: what sums of squares in floats leave behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moments:
+    """Of each cluster a total y over m runs: how many clusters, and their sums and products."""
+
+    clusters: int
+    """Clusters with m > 0."""
+    m: float
+    y: float
+    mm: float
+    my: float
+    yy: float
+
+    @property
+    def runs(self) -> int:
+        """Runs in all clusters."""
+        return round(self.m)
+
+    @property
+    def hits(self) -> int:
+        """The total, where it is a count."""
+        return round(self.y)
+
+    @property
+    def mean(self) -> float | None:
+        """Total per run."""
+        return self.y / self.m if self.m else None
+
+    def variance(self) -> float:
+        """Return the variance of the mean per run between clusters; 0 under two clusters."""
+        mean = self.mean
+        if mean is None or self.clusters < 2:
+            return 0.0
+        off = self.yy - 2 * mean * self.my + mean**2 * self.mm
+        if off <= SPREAD_SLACK * self.yy:
+            return 0.0
+        return self.clusters / (self.clusters - 1) * off / self.m**2
+
+
+def share(moments: Moments, *, clustered: bool, confidence: float = 0.95) -> Estimate | None:
+    """Return y of m: Wilson over runs, or Korn-Graubard where runs come in clusters.
+
+    Equals `wilson` and `cluster_rate` on the lists themselves. No run gives None.
+    """
+    mean = moments.mean
+    if mean is None:
+        return None
+    if not clustered:
+        return wilson(moments.hits, moments.runs, confidence=confidence)
+    return korn_graubard(
+        min(1.0, mean),
+        moments.variance(),
+        moments.runs,
+        moments.clusters - 1,
+        worth=moments.clusters,
+        clustered=True,
+        confidence=confidence,
+    )
+
+
+def mean(moments: Moments, *, confidence: float = 0.95) -> Estimate | None:
+    """Return y per m with Student's interval over clusters; equals `cluster_mean` on the lists."""
+    value = moments.mean
+    if value is None:
+        return None
+    if moments.clusters < 2:
+        return Estimate(value=value, flags=("one_unit",))
+    return student(value, moments.variance(), moments.clusters - 1, confidence)
+
+
+def difference(new: Moments, old: Moments, crossed: "Crossed", *, confidence: float) -> Estimate:
+    """Return new minus old where both serve the same clusters, with Student's interval.
+
+    crossed: products between the two sides of a cluster. Linearised: z = (y1 - p1 m1)/M1 -
+    (y0 - p0 m0)/M0 per cluster, variance G/(G-1) sum z^2, G - 1 degrees. Source: Cochran, 6.5.
+    """
+    p1, p0 = new.mean, old.mean
+    if p1 is None or p0 is None:
+        return Estimate(value=None)
+    value, groups = p1 - p0, crossed.clusters
+    if groups < 2:
+        return Estimate(value=value, flags=("few_clusters",))
+    own = [
+        (side.yy - 2 * p * side.my + p * p * side.mm) / side.m**2
+        for side, p in ((new, p1), (old, p0))
+    ]
+    both = crossed.yy - p1 * crossed.my - p0 * crossed.ym + p1 * p0 * crossed.mm
+    spread = math.fsum((*own, -2 * both / (new.m * old.m)))
+    scale = new.yy / new.m**2 + old.yy / old.m**2
+    variance = 0.0 if spread <= SPREAD_SLACK * scale else groups / (groups - 1) * spread
+    found = student(value, variance, groups - 1, confidence)
+    if found.low is None or found.high is None:
+        return found
+    return Estimate(
+        value=value, low=max(-1.0, found.low), high=min(1.0, found.high), se=found.se, df=found.df
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossed:
+    """Products of the new side's totals with the old side's, over clusters of either."""
+
+    clusters: int
+    yy: float
+    """Sum of y1 y0."""
+    ym: float
+    """Sum of y1 m0."""
+    my: float
+    """Sum of m1 y0."""
+    mm: float
+    """Sum of m1 m0."""

@@ -1,0 +1,225 @@
+"""Metrics, surfaces and the runs behind them, read from what is stored."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gnomon.clock import Nanos
+from gnomon.model import JsonValue
+from gnomon.store import Store
+from scoring.metrics import surfaces as seven_surfaces
+from scoring.metrics.compute import nine
+from scoring.metrics.conditions import Condition
+from scoring.metrics.figures import Guarded
+from scoring.metrics.group import Group
+from scoring.metrics.scope import Scope
+from scoring.metrics.statements import ALL, Statement, Units, statement
+from scoring.metrics.sums import Sums, of_row
+from scoring.metrics.surfaces import SurfaceReport
+from scoring.metrics.three import ThreeNumbers, three
+from scoring.metrics.tooluse import Sides
+from scoring.metrics.watched import MetricsWatched
+
+_PERIODS = {"week": dt.timedelta(weeks=1), "day": dt.timedelta(days=1)}
+_END = 2**63 - 1
+_JOINS = {"max_bytes_before_external_join": 2 * 1024**3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricReport:
+    """One group of runs: its nine metrics and the three numbers."""
+
+    group: str
+    runs: int
+    """Scoped runs."""
+    metrics: Sequence[Guarded]
+    three: ThreeNumbers
+
+    def as_json(self) -> JsonValue:
+        """Return the report as the API writes it."""
+        return {
+            "group": self.group,
+            "runs": self.runs,
+            "metrics": {metric.name: metric.as_json() for metric in self.metrics},
+            "three": self.three.as_json(),
+        }
+
+    def metric(self, name: str) -> Guarded:
+        """Return one metric with its guard."""
+        return next(metric for metric in self.metrics if metric.name == name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfacesReport:
+    """One group of runs: its seven surfaces, side by side."""
+
+    group: str
+    runs: int
+    surfaces: Sequence[SurfaceReport]
+
+    def as_json(self) -> JsonValue:
+        """Return the report as the API writes it."""
+        return {
+            "group": self.group,
+            "runs": self.runs,
+            "surfaces": {report.name: report.as_json() for report in self.surfaces},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """One run behind a number."""
+
+    run_id: str
+    started_at: Nanos
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """Which of the scope's runs a list shows."""
+
+    part: str = "scoped"
+    grader: str = ""
+    verdict: str = "any"
+    """any, pass or fail of that grader."""
+    rule: str = ""
+    """`policy/rule` that was broken."""
+
+
+class MetricReader:
+    """What pages and API ask; every number comes with its guard and its runs."""
+
+    def __init__(self, store: Store, watched: MetricsWatched) -> None:
+        self.watched = watched
+        self._store = store
+        self.units = Units(
+            cluster_by=watched.cluster_by,
+            task=watched.compare.task,
+            slices=watched.slices,
+            people_usd_per_minute=watched.metrics.people_usd_per_minute or 0.0,
+        )
+
+    def metrics(self, scope: Scope, *, by: str = ALL) -> list[MetricReport]:
+        """Return the nine metrics of each group; without a run one empty group, if ungrouped."""
+        groups = self.groups(scope, by)
+        sides = self._sides(scope, [g.sums.group for g in groups]) if by == "version" else {}
+        conditions = self._conditions(scope, by, groups)
+        return [
+            MetricReport(
+                group=group.sums.group,
+                runs=group.sums.parts["scoped"],
+                metrics=nine(
+                    group,
+                    sides=sides.get(group.sums.group),
+                    conditions=conditions.get(group.sums.group, ()),
+                ),
+                three=three(group),
+            )
+            for group in groups
+        ]
+
+    def surfaces(self, scope: Scope, *, by: str = ALL) -> list[SurfacesReport]:
+        """Return the seven surfaces of each group."""
+        groups = self.groups(scope, by)
+        graders = self._read(statement("graders", scope, self.units, by=by), "scoring.graders")
+        rules = self._read(statement("rules", scope, self.units, by=by), "scoring.rules")
+        return [
+            SurfacesReport(
+                group=group.sums.group,
+                runs=group.sums.parts["scoped"],
+                surfaces=seven_surfaces.seven(
+                    group,
+                    [seven_surfaces.grader_of(row) for row in _of(graders, group)],
+                    [seven_surfaces.rule_of(row) for row in _of(rules, group)],
+                ),
+            )
+            for group in groups
+        ]
+
+    def behind(
+        self, scope: Scope, which: Which, *, limit: int, before: Behind | None = None
+    ) -> list[Behind]:
+        """List the runs behind a number, newest first, behind `before`."""
+        sql = statement("behind", scope, self.units, part=which.part)
+        rows = self._read(
+            sql,
+            "scoring.behind",
+            grader=which.grader,
+            verdict=which.verdict,
+            rule=which.rule,
+            limit=limit,
+            before=_END if before is None else before.started_at,
+            before_id="" if before is None else before.run_id,
+        )
+        return [Behind(**row) for row in rows]
+
+    def groups(self, scope: Scope, by: str) -> list[Group]:
+        """Return the sums of each group of a scope."""
+        rows = self._read(statement("sums", scope, self.units, by=by), "scoring.sums")
+        found = [of_row(row) for row in rows]
+        if not found and by == ALL:
+            found = [Sums()]
+        return [
+            Group(sums=sums, scope=narrowed(scope, by, sums.group), units=self.units)
+            for sums in found
+        ]
+
+    def _sides(self, scope: Scope, versions: Sequence[str]) -> dict[str, Sides]:
+        """Return each version beside the newest other one, by their common tasks."""
+        if len(versions) < 2:
+            return {}
+        newest = self._read(
+            statement("newest_versions", scope, self.units), "scoring.newest_versions"
+        )
+        last = [row["version"] for row in newest]
+        rows = self._read(
+            statement("tasks", scope, self.units), "scoring.tasks", versions=list(versions)
+        )
+        steps: dict[str, dict[str, Sequence[int]]] = {version: {} for version in versions}
+        for row in rows:
+            if row["solved_steps"]:
+                steps[row["version"]][row["task"]] = row["solved_steps"]
+        found = {}
+        for version in versions:
+            other = next(name for name in last if name != version)
+            found[version] = Sides(other=other, own_steps=steps[version], other_steps=steps[other])
+        return found
+
+    def _conditions(
+        self, scope: Scope, by: str, groups: Sequence[Group]
+    ) -> dict[str, list[Condition]]:
+        if not any(g.sums.parts["varied"] + g.sums.parts["faulty"] for g in groups):
+            return {}
+        found: dict[str, list[Condition]] = {}
+        for row in self._read(
+            statement("conditions", scope, self.units, by=by), "scoring.conditions"
+        ):
+            group = row.pop("grp")
+            row["fault"] = bool(row["fault"])
+            found.setdefault(group, []).append(Condition(**row))
+        return found
+
+    def _read(self, sql: Statement, tag: str, **more: Any) -> list[dict[str, Any]]:
+        return self._store.read(sql.sql, tag=tag, bind={**sql.params, **more})
+
+
+def narrowed(scope: Scope, by: str, group: str) -> Scope:
+    """Return the scope of one group."""
+    match by:
+        case "version":
+            return scope.of_version(group)
+        case "environment":
+            return replace(scope, environment=group)
+        case "week" | "day":
+            start = int(group)
+            width = _PERIODS[by] // dt.timedelta(microseconds=1) * 1000
+            return scope.within(Nanos(start), Nanos(start + width))
+        case _ if by.startswith("slice:"):
+            return replace(scope, slices={**scope.slices, by.partition(":")[2]: group})
+        case _:
+            return scope
+
+
+def _of(rows: Sequence[Mapping[str, Any]], group: Group) -> list[Mapping[str, Any]]:
+    return [row for row in rows if row["grp"] == group.sums.group]

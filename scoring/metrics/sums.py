@@ -1,0 +1,61 @@
+"""What ClickHouse added up for one group of runs, as metrics are computed from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scoring.metrics.moments import Moments
+from scoring.metrics.parts import PARTS, RATIOS, TOTALS
+
+NOTHING = Moments(clusters=0, m=0.0, y=0.0, mm=0.0, my=0.0, yy=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """One group: counts by part, moments by ratio, totals, and the sorted values quantiles need."""
+
+    group: str = ""
+    parts: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
+    ratios: Mapping[str, Moments] = field(default_factory=lambda: dict.fromkeys(RATIOS, NOTHING))
+    totals: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(TOTALS, 0))
+    finished_ns: Sequence[int] = ()
+    """Durations of finished runs, ascending."""
+    aborted_ns: Sequence[int] = ()
+    costs: Sequence[float] = ()
+    """USD of each run whose cost is known, ascending."""
+    cluster_costs: Sequence[float] = ()
+    cluster_solved: Sequence[int] = ()
+    """In the order of `cluster_costs`."""
+    decision_ns: Sequence[int] = ()
+    """How long people took to decide, ascending."""
+    calls_with_tokens: int = 0
+    p90_call_tokens: int | None = None
+
+
+def of_row(row: Mapping[str, Any]) -> Sums:
+    """Return the sums of one row of the statement `sums`."""
+    return Sums(
+        group=row["grp"],
+        parts={name: int(row[f"parts_{name}"]) for name in PARTS},
+        ratios={name: _moments(row, name) for name in RATIOS},
+        totals={name: int(row[f"totals_{name}"]) for name in TOTALS},
+        finished_ns=row["finished_ns"],
+        aborted_ns=row["aborted_ns"],
+        costs=row["costs"],
+        cluster_costs=row["cluster_costs"],
+        cluster_solved=row["cluster_solved"],
+        decision_ns=row["decision_ns"],
+        calls_with_tokens=int(row["calls_with_tokens"]),
+        p90_call_tokens=int(row["p90_call_tokens"]) if row["calls_with_tokens"] else None,
+    )
+
+
+def _moments(row: Mapping[str, Any], name: str) -> Moments:
+    return Moments(
+        clusters=int(row[f"clusters_{name}"]),
+        m=float(row[f"sum_m_{name}"]),
+        y=float(row[f"sum_y_{name}"]),
+        mm=float(row[f"sum_mm_{name}"]),
+        my=float(row[f"sum_my_{name}"]),
+        yy=float(row[f"sum_yy_{name}"]),
+    )

@@ -1,0 +1,119 @@
+"""What gnomon.yaml says to metrics and comparisons: units, slices, money of people, the rule."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from gnomon.watch import Watch
+from scoring.stats.gates import Rule
+from scoring.stats.sequential import MOST_LOOKS
+
+SECTIONS = frozenset({"cluster_by", "slices", "compare", "metrics"})
+
+TASK_KEY = "task_id"
+"""The business key that names a task unless `compare.task` says another one."""
+
+Measured = Literal["completion", "clean", "finished"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RuleSection(_Section):
+    """A decision rule, written before anybody looks. Changing it makes another rule."""
+
+    metric: Measured = Field(
+        default="completion",
+        description="completion: verified right; clean: no hard violation; finished: not aborted.",
+    )
+    on: Literal["tasks", "live"] = Field(
+        default="tasks", description="The same tasks, or live runs of the same weeks."
+    )
+    kind: Literal["non_inferiority", "superiority"] = "non_inferiority"
+    margin: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="A loss of this share or more fails (0.05 = 5 points)."
+    )
+    n: Annotated[int, Field(gt=0)] = Field(description="Units at the final look.")
+    looks: Annotated[int, Field(ge=1, le=MOST_LOOKS)] = 1
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+
+    @model_validator(mode="after")
+    def _margin_fits(self) -> "RuleSection":
+        if self.kind == "non_inferiority" and self.margin is None:
+            raise ValueError("non_inferiority needs a margin, such as margin: 0.05")
+        if self.kind == "superiority" and self.margin is not None:
+            raise ValueError("superiority has no margin; drop it, or write kind: non_inferiority")
+        if self.n < self.looks:
+            raise ValueError("n must be at least the number of looks")
+        return self
+
+    def rule(self) -> Rule:
+        """Return the rule as statistics know it; its digest covers every field."""
+        return Rule(
+            measure=f"{self.metric} on {self.on}",
+            kind=self.kind,
+            limit=self.margin or 0.0,
+            planned=self.n,
+            looks=self.looks,
+            confidence=round(1 - self.alpha, 12),
+        )
+
+
+class CompareSection(_Section):
+    """How two versions are compared."""
+
+    task: str = Field(
+        default=TASK_KEY, min_length=1, description="The business key that names a task."
+    )
+    slice: str | None = Field(
+        default=None, description="The slice whose mix is taken out; else the first of `slices`."
+    )
+    rule: RuleSection | None = None
+
+
+class MetricsSection(_Section):
+    """What metrics need to know beside the runs."""
+
+    people_usd_per_minute: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="Price of a person's minute; unset: people are not priced."
+    )
+
+
+class MetricsWatched(_Section):
+    """The part of gnomon.yaml that metrics and comparisons read."""
+
+    cluster_by: str | None = Field(
+        default=None, min_length=1, description="The business key whose values are units."
+    )
+    slices: dict[str, str] = Field(
+        default={}, description="Name of a slice: the business key that holds its values."
+    )
+    compare: CompareSection = CompareSection()
+    metrics: MetricsSection = MetricsSection()
+
+    @field_validator("slices", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        if isinstance(value, list | tuple):
+            return {str(name): str(name) for name in value}
+        return value
+
+    @model_validator(mode="after")
+    def _slice_exists(self) -> "MetricsWatched":
+        asked = self.compare.slice
+        if asked is not None and asked not in self.slices:
+            known = ", ".join(self.slices) or "none is configured"
+            raise ValueError(f"compare.slice {asked} is no slice; known: {known}")
+        return self
+
+    @property
+    def mix_slice(self) -> str | None:
+        """The slice over which the mix of two versions is compared."""
+        return self.compare.slice or next(iter(self.slices), None)
+
+
+def watched(watch: Watch) -> MetricsWatched:
+    """Return the sections of metrics; raises ConfigError that names file, line and mend."""
+    sections = {key: watch.data[key] for key in SECTIONS if watch.data.get(key) is not None}
+    return watch.validate(sections, MetricsWatched)
