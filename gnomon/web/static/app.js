@@ -45,6 +45,8 @@
     row.scrollIntoView({ block: "nearest" });
   }
   let later = 0;
+  let pending = null;
+  const flush = () => { clearTimeout(later); const load = pending; pending = null; return load?.(); };
   function choose(row, how) {
     roam(row);
     if (row.hasAttribute("data-more") || (row.getAttribute("aria-expanded") === "false" && !inside(row).length)) {
@@ -57,7 +59,8 @@
     const view = new URLSearchParams(location.search).get("view");
     if (view) url.searchParams.set("view", view); else url.searchParams.delete("view");
     clearTimeout(later);
-    later = setTimeout(() => lite.load(url.pathname + url.search, $("#detail"), { how }), how === "push" ? 0 : 80);
+    pending = () => lite.load(url.pathname + url.search, $("#detail"), { how });
+    later = setTimeout(flush, how === "push" ? 0 : 80); // a held arrow key loads where it stops
   }
   function reveal(row) {
     let seek = level(row);
@@ -157,7 +160,8 @@
       (list[Math.min(list.length - 1, Math.max(0, at + Number(by)))] || document.body).focus();
     },
     open() { document.activeElement?.matches("[data-row]") ? document.activeElement.click() : all("[data-row]")[0]?.click(); },
-    follow(name) {
+    async follow(name) {
+      await flush();
       const link = $(`[data-follow="${name}"]`);
       if (name === "raw" && link?.hasAttribute("aria-current")) { $("[data-follow=content]")?.click(); return; }
       link?.click();
