@@ -39,7 +39,7 @@ class Renderer:
         found = self._decoded(ArrayValue, raw)
         if found is None:
             return json_text(self._wire_list(raw, MAX_DEPTH - 1))
-        if all(item.WhichOneof("value") in _SCALARS for item in found.values):
+        if found.values and all(item.WhichOneof("value") in _SCALARS for item in found.values):
             return found
         return json_text([self._plain(item, MAX_DEPTH - 1) for item in found.values])
 

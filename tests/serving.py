@@ -75,8 +75,13 @@ class Serving:
         raise AssertionError(f"{what} did not happen: {self.log.read_text()[-3000:]}")
 
     def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
         self.process.wait(30)
+
+    def close(self) -> None:
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
@@ -117,7 +122,5 @@ def serving(data: Path, *arguments: str, **settings: str) -> Iterator[Serving]:
     try:
         yield running
     finally:
-        if running.process.poll() is None:
-            running.kill()
-        assert running.process.stdout is not None
-        running.process.stdout.close()
+        running.kill()
+        running.close()

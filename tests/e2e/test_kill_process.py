@@ -88,6 +88,7 @@ def killed_again_and_again(place: Path, kills: int, seed: int) -> None:
                 exporter.address = house.addresses["otlp_http"]
             time.sleep(chance.uniform(0.2, 2.5))
             house.kill()
+            house.close()
         house = start(place / "data", "--config", str(config))
         for exporter in exporters:
             exporter.address = house.addresses["otlp_http"]
@@ -105,8 +106,9 @@ def killed_again_and_again(place: Path, kills: int, seed: int) -> None:
     finally:
         for exporter in exporters:
             exporter.end()
-        if house is not None and house.process.poll() is None:
+        if house is not None:
             house.kill()
+            house.close()
     assert len(traces) > kills, "nothing was under way when the process was killed"
     assert_each_once(place / "data", traces, ledger)
 
