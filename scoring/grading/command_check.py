@@ -50,8 +50,9 @@ def ask(
             raise CheckFailed(f"{argv[0]} does not start: {error}") from error
     assert process.stdout is not None
     try:
-        body = _read(process.stdout, time.monotonic() + seconds, seconds)
-        code = process.wait(max(0.05, seconds))
+        ends = time.monotonic() + seconds
+        body = _read(process.stdout, ends, seconds)
+        code = process.wait(max(0.05, ends - time.monotonic()))
     except subprocess.TimeoutExpired as error:
         raise CheckFailed(f"the command did not end within {seconds:g} s") from error
     finally:

@@ -1,0 +1,92 @@
+import pytest
+
+from gnomon.clock import Nanos
+from gnomon.errors import StoreUnavailable
+from scoring.grading.port import (
+    Abstained,
+    Answer,
+    CheckFailed,
+    Evidence,
+    GraderFailed,
+    GraderKind,
+    Label,
+    NotApplicable,
+    State,
+    Surface,
+    reduced,
+)
+from scoring.grading.run import judge
+from scoring.policies.verdict import Violation
+from tests.judging import Seen, make_run
+
+
+class Scripted:
+    name = "scripted"
+    version = "1"
+    surface = Surface.OUTCOME
+    kind = GraderKind.CODE
+
+    def __init__(self, says: object) -> None:
+        self._says = says
+
+    def grade(self, evidence: Evidence) -> Answer:
+        if isinstance(self._says, Exception):
+            raise self._says
+        return self._says  # type: ignore[return-value]
+
+
+def asked(says: object) -> tuple[State, str, object]:
+    found = judge(Scripted(says), Seen(), at=Nanos(1))
+    return found.status.state, found.status.why, found.label
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (KeyError("order"), "KeyError: 'order'"),
+        (CheckFailed("HTTP 500 from shop"), "HTTP 500 from shop"),
+        (RecursionError("deep"), "RecursionError: deep"),
+    ],
+)
+def test_a_grader_that_raises_is_failed_and_never_a_low_score(error: Exception, why: str) -> None:
+    assert asked(error) == (State.FAILED, why, None)
+
+
+def test_a_grader_that_answers_nonsense_is_failed() -> None:
+    assert asked(0.0) == (State.FAILED, "it answered with a float", None)
+
+
+def test_a_store_that_went_away_is_no_answer_at_all() -> None:
+    with pytest.raises(StoreUnavailable):
+        judge(Scripted(StoreUnavailable()), Seen(), at=Nanos(1))
+
+
+def test_each_answer_has_its_own_state() -> None:
+    assert asked(Label(passed=True))[0] is State.GRADED
+    assert asked(Abstained(reason="no"))[:2] == (State.ABSTAINED, "no")
+    assert asked(NotApplicable(reason="none")) == (State.NOT_APPLICABLE, "none", None)
+
+
+def test_a_claim_nobody_could_verify_is_kept_without_a_verdict() -> None:
+    found = judge(Scripted(Abstained(reason="no", claimed=True)), Seen(), at=Nanos(1))
+    assert found.status.state is State.ABSTAINED
+    assert found.label is not None
+    assert (found.label.passed, found.label.claimed) == (None, True)
+
+
+def test_only_a_label_adds_to_a_pass_rate() -> None:
+    assert reduced(Label(passed=False)) is False
+    assert reduced(Abstained(reason="")) is None
+    assert reduced(NotApplicable(reason="")) is None
+    assert reduced(GraderFailed(reason="")) is None
+
+
+def test_breaches_are_numbered_and_carry_the_facts_of_their_run() -> None:
+    breach = Violation(rule="x", message="m", steps=("s1",))
+    run = make_run(agent_version="8", revision=2)
+    found = judge(
+        Scripted(Label(passed=False, violations=(breach, breach))), Seen(run=run), at=Nanos(1)
+    )
+    assert [row.place for row in found.violations] == [0, 1]
+    assert found.status.violations == 2
+    assert {(row.agent_version, row.revision) for row in found.violations} == {("8", 2)}

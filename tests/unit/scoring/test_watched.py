@@ -1,0 +1,105 @@
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from gnomon.errors import ConfigError
+from gnomon.watch import parse, read
+from scoring.grading import plugins
+from scoring.grading.port import Answer, Evidence, Label, Surface
+from scoring.grading.spec import Means
+from scoring.watched import watched
+from tests.judging import Seen
+
+BUDGET = "{type: budget, name: b, limits: {steps: 3}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "mend"),
+    [
+        ("graders:\n  - {type: bugdet, name: b}", 2, "type must be one of outcome_check"),
+        ("graders:\n  - {name: b}", 2, "type must be one of"),
+        (f"graders:\n  - {BUDGET}\n  - {BUDGET}", 3, "b is the name of graders.0 as well"),
+        ("graders:\n  - type: budget\n    name: b\n    limits: {step: 3}", 4, "Extra inputs"),
+        ("graders:\n  - type: budget\n    name: b\n    limits: {}", 4, "say one limit at least"),
+        ("graders:\n  - type: schema\n    name: s\n    schema: {type: 7}", 4, "no JSON Schema"),
+        ("graders:\n  - type: citations\n    name: c\n    pattern: '['", 4, "regular expression"),
+        ("graders: 7", 1, "a list is expected"),
+        ("policies:\n  - file: nowhere.yaml", 2, "there is no file"),
+        ("policies:\n  - prohibited: [{tool: x}]", 2, "give it a name"),
+        ("policies:\n  - policy: p\n    prohibited: [{tool: x, per: y}]", 3, "max_committed"),
+        ("policies:\n  - policy: p\n    arguments: {x: {type: 7}}", 3, "no JSON Schema"),
+        (
+            "graders:\n  - type: outcome_check\n    name: o\n    expect: {equals: 1}",
+            2,
+            "say exactly one of http, sql, command",
+        ),
+        (
+            "graders:\n  - type: outcome_check\n    name: o\n    sql: {query: DROP TABLE x}\n"
+            "    expect: {equals: 1}",
+            4,
+            "write one SELECT",
+        ),
+        (
+            "graders:\n  - type: outcome_check\n    name: o\n"
+            "    http: {url: 'http://{order}/x'}\n    expect: {equals: 1}",
+            4,
+            "the host must be fixed",
+        ),
+        ("graders:\n  - {type: plugin, entry: nowhere}", 2, "no entry point nowhere"),
+    ],
+)
+def test_what_is_wrong_is_named_with_line_and_mend(text: str, line: int, mend: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        watched(parse(text))
+    assert caught.value.detail.startswith(f"gnomon.yaml:{line}: "), caught.value.detail
+    assert mend in caught.value.detail
+
+
+def test_a_policy_file_is_found_beside_gnomon_yaml(tmp_path: Path) -> None:
+    (tmp_path / "trajectory.yaml").write_text("prohibited: [{tool: x}]", encoding="utf-8")
+    config = tmp_path / "gnomon.yaml"
+    config.write_text("policies: [{file: trajectory.yaml, surface: trajectory}]", encoding="utf-8")
+    (policy,) = watched(read(config)).policies
+    assert (policy.name, policy.surface) == ("trajectory", Surface.TRAJECTORY)
+
+
+def test_a_version_nobody_gave_changes_with_the_meaning_and_only_with_it() -> None:
+    def version(text: str) -> str:
+        (grader,) = watched(parse(text)).built(Means())
+        return grader.version
+
+    one = version("policies: [{policy: p, prohibited: [{tool: x}]}]")
+    assert one == version("policies:\n- policy: p  # a remark\n  prohibited: [{tool: x}]")
+    assert one != version("policies: [{policy: p, prohibited: [{tool: y}]}]")
+    assert version("policies: [{policy: p, version: '7', prohibited: [{tool: y}]}]") == "7"
+    three = version(f"graders: [{BUDGET}]")
+    assert three.startswith("auto-")
+    assert three != version("graders: [{type: budget, name: b, limits: {steps: 4}}]")
+
+
+class Own:
+    """A grader as somebody else would write it."""
+
+    name = "own"
+    version = "2"
+    surface = "conversation"
+    kind = "code"
+
+    def __init__(self, *, polite: bool = True) -> None:
+        self.polite = polite
+
+    def grade(self, evidence: Evidence) -> Answer:
+        return Label(passed=self.polite)
+
+
+def test_peoples_own_graders_come_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = EntryPoint(name="own", value="own:Own", group="gnomon.graders")
+    monkeypatch.setattr(EntryPoint, "load", lambda _self: Own)
+    monkeypatch.setattr(plugins, "entry_points", lambda **_: EntryPoints([here]))
+    text = "graders: [{type: plugin, entry: own, options: {polite: false}}]"
+    (grader,) = watched(parse(text)).built(Means())
+    assert (grader.name, grader.version, grader.surface) == ("own", "2", Surface.CONVERSATION)
+    assert grader.grade(Seen()) == Label(passed=False)
+    with pytest.raises(ConfigError, match="own can not be made: TypeError"):
+        watched(parse("graders: [{type: plugin, entry: own, options: {rude: 1}}]"))
