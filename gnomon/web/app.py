@@ -25,7 +25,7 @@ from gnomon.web import assets, errors, overview, run, runs, status
 from gnomon.web.cache import Cache
 from gnomon.web.filters import parse, unpacked
 from gnomon.web.forms import Forms, own_path
-from gnomon.web.frame import THEME_COOKIE, THEMES, Pages, digest
+from gnomon.web.frame import THEME_COOKIE, THEMES, Pages, digest, region_of
 from gnomon.web.port import Explain, Interval, PageReader
 from gnomon.web.timeline import Period
 
@@ -210,7 +210,15 @@ def _add_run(app: FastAPI, pages: Pages, reader: PageReader, explain: Explain | 
     def run_page(request: Request, run_id: str) -> Response:
         """Why did this fail?"""
         ask = run.asked(request.query_params)
-        view = run.run_page(reader, run_id, ask, now=pages.now(), explain=explain, kept=kept)
+        view = run.run_page(
+            reader,
+            run_id,
+            ask,
+            now=pages.now(),
+            explain=explain,
+            kept=kept,
+            whole=region_of(request) != "detail",
+        )
         return pages.show(request, "run.html", view)
 
     @app.get("/runs/{run_id}/news")

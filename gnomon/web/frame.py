@@ -115,7 +115,7 @@ class Pages:
         headers: Mapping[str, str] | None = None,
     ) -> Response:
         """Return the whole page, or the region that the request names; 304 when it is known."""
-        region = request.headers.get("hx-target", "") if is_partial(request) else ""
+        region = region_of(request)
         loaded = self._env.get_template(template)
         etag = f'W/"{digest(view, region, theme_of(request))}"'
         answer_headers = {
@@ -153,9 +153,10 @@ def digest(*parts: object) -> str:
     return hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()
 
 
-def is_partial(request: Request) -> bool:
-    """Whether the request comes from lite.js and wants a region."""
-    return request.headers.get("hx-request") == "true"
+def region_of(request: Request) -> str:
+    """Return which region of the page lite.js asks for; '' for the whole page."""
+    asked = request.headers.get("hx-request") == "true"
+    return request.headers.get("hx-target", "") if asked else ""
 
 
 def theme_of(request: Request) -> Theme:

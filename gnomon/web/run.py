@@ -14,9 +14,10 @@ from gnomon.model import Kind, Run, RunState
 from gnomon.web import waterfall
 from gnomon.web.detail import SIDES, Detail, detail, name_of
 from gnomon.web.filters import Query, parse
-from gnomon.web.formats import count, duration, plural, short_count, usd
+from gnomon.web.formats import duration, short_count, usd
 from gnomon.web.limits import limits
 from gnomon.web.port import Explain, PageReader
+from gnomon.web.run_facts import run_facts
 from gnomon.web.runs import Title, address_of, position_of, title_of
 from gnomon.web.tree import FULL, PAGE, Forest, Node, Row, decisive, forest, plan
 
@@ -132,18 +133,29 @@ def asked(params: QueryParams) -> Asked:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
     """All steps of a run; large runs are read once while somebody walks through them."""
 
-    outline: Sequence[Outline]
     forest: Forest
+    scale: waterfall.Scale
+    minimap: Markup
+    limits: Sequence[str]
+    slowest: str
 
 
 def steps_of(reader: PageReader, run: Run) -> Steps:
-    """Read all steps of a run."""
+    """Read all steps of a run, and compute what looks at each of them."""
     outline = reader.outline(run)
-    return Steps(outline, forest(outline))
+    of = forest(outline)
+    scale = _scale(run, outline)
+    return Steps(
+        forest=of,
+        scale=scale,
+        minimap=_minimap(scale, of) if len(outline) > _MAP_FROM else Markup(),
+        limits=limits(run, outline),
+        slowest=_slowest(of),
+    )
 
 
 def run_page(
@@ -154,31 +166,34 @@ def run_page(
     now: Nanos,
     explain: Explain | None,
     kept: Callable[[Run], Steps],
+    whole: bool = True,
 ) -> RunView:
-    """Return the page; raises NotFound. `kept` answers with the steps of a run."""
+    """Return the page; raises NotFound. `kept` answers with the steps of a run.
+
+    Without `whole` only what belongs to the chosen step.
+    """
     run = reader.run(run_id)
     if run is None:
         raise NotFound(f"no run {run_id}")
-    found = kept(run)
-    steps, of = found.outline, found.forest
+    steps = kept(run)
+    of = steps.forest
     node = of.nodes.get(ask.step) if ask.step else decisive(of)
     if ask.step and node is None:
         raise NotFound(f"no step {ask.step} in run {run_id}")
-    rows = plan(of, selected=node, opened=ask.opened)
-    scale = _scale(run, steps)
+    rows = plan(of, selected=node, opened=ask.opened) if whole else ()
     query = _list(ask)
     newer, older = _neighbours(reader, run, query, now)
     return RunView(
         run=run,
         title=title_of(run),
-        facts=_facts(run, query),
-        limits=limits(run, steps),
-        lines=_lines(rows, node, scale, run_id, ask),
+        facts=run_facts(run),
+        limits=steps.limits,
+        lines=_lines(rows, node, steps.scale, run_id, ask),
         drawn=len(rows) + sum(len(row.wrappers) for row in rows),
-        total=len(steps),
-        ruler=waterfall.ruler(scale),
-        rules=waterfall.rules(scale),
-        minimap=_minimap(scale, of) if len(steps) > _MAP_FROM else Markup(),
+        total=len(of.nodes),
+        ruler=waterfall.ruler(steps.scale),
+        rules=waterfall.rules(steps.scale),
+        minimap=steps.minimap,
         detail=None
         if node is None
         else detail(
@@ -197,7 +212,7 @@ def run_page(
         older=older,
         full=_url(run_id, ask, step=node.key if node else "", view=ask.side, full="1"),
         news=f"/runs/{run_id}/news?than={run.spans}" if run.state is RunState.OPEN else "",
-        slowest=_slowest(of),
+        slowest=steps.slowest,
     )
 
 
@@ -297,57 +312,6 @@ def _line(row: Row, selected: Node | None, scale: waterfall.Scale, run_id: str, 
 def _opening(row: Row, ask: Asked) -> Mapping[str, int]:
     """Return what stays open when this row is chosen; a closed row opens."""
     return ask.opened if row.expanded is not False else {**ask.opened, row.node.key: 1}
-
-
-def _facts(run: Run, query: Query) -> Sequence[tuple[str, str, str]]:
-    fresh = Query(period="all")
-    found = [
-        (name, value, Query(period="all", keys={name: value}).url())
-        for name, value in sorted(run.business_keys.items())
-    ]
-    if run.agent_name:
-        agent = fresh.having(agent=run.agent_name)
-        found.append(("Agent", run.agent_name, agent.url()))
-        if run.agent_version:
-            version = agent.having(version=run.agent_version)
-            found.append(("Version", run.agent_version, version.url()))
-    found.append(("Model", ", ".join(run.models) or "unknown", ""))
-    took, active = duration(run.duration_ns), duration(run.active_ns)
-    found.append(("Duration", took if took == active else f"{took} ({active} at work)", ""))
-    found.append(("Steps", _steps(run), ""))
-    cached = f", {short_count(run.cached_tokens)} cached" if run.cached_tokens else ""
-    tokens = f"{short_count(run.input_tokens)} in{cached} · {short_count(run.output_tokens)} out"
-    known = run.input_tokens is not None or run.output_tokens is not None
-    found.append(("Tokens", tokens if known else "not reported", ""))
-    cost = usd(run.cost_usd) if run.cost_usd is not None else "unknown"
-    if run.cost_reported_usd is not None:
-        cost += f" ({usd(run.cost_reported_usd)} reported)"
-    found.append(("Cost", cost, ""))
-    if run.conversation_id:
-        talk = fresh.having(conversation=run.conversation_id)
-        found.append(("Conversation", run.conversation_id, talk.url()))
-    if run.user_id:
-        found.append(("User", run.user_id, ""))
-    if run.environment:
-        found.append(("Environment", run.environment, ""))
-    return found
-
-
-def _steps(run: Run) -> str:
-    parts = [
-        plural(number, noun)
-        for number, noun in (
-            (run.llm_calls, "model call"),
-            (run.tool_calls, "tool call"),
-            (run.retrievals, "retrieval"),
-            (run.handoffs, "hand-off"),
-            (run.guardrail_trips, "guardrail trip"),
-            (run.human_actions, "human action"),
-        )
-        if number
-    ]
-    doubled = f"; {count(run.duplicates)} reported twice" if run.duplicates else ""
-    return (", ".join(parts) or count(run.steps)) + doubled
 
 
 def _list(ask: Asked) -> Query:

@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from gnomon.web.axes import axis
 from gnomon.web.formats import duration
+from gnomon.web.svg import number
 
 _IDLE = 0.2
 """A gap longer than this share of the run becomes a break mark."""
@@ -132,14 +133,15 @@ def rules(of: Scale) -> Markup:
 
 def minimap(of: Scale, bars: Sequence[tuple[int, int, str]]) -> Markup:
     """Draw all bars of a long run in one low picture; `bars`: start, end, look."""
-    paths: dict[str, list[str]] = {}
+    paths: dict[str, dict[str, None]] = {}
     step = 26 / max(1, len(bars))
+    tall = f"{max(0.7, step):.1f}"
     for index, (start, end, look) in enumerate(bars):
         left = of.place(start) * 10
-        wide = max(1.5, of.place(end) * 10 - left)
-        paths.setdefault(look, []).append(
-            f"M{left:.0f} {1 + index * step:.1f}h{wide:.1f}v{max(0.7, step):.1f}h-{wide:.1f}z"
-        )
+        wide = max(2, round(of.place(end) * 10 - left))
+        top = number(1 + round(index * step * 2) / 2)
+        # Bars that fall on the same pixels are drawn once.
+        paths.setdefault(look, {})[f"M{left:.0f} {top}h{wide}v{tall}h-{wide}z"] = None
     return Markup(
         '<svg class="mini" viewBox="0 0 1000 28" preserveAspectRatio="none" aria-hidden="true">'
         "{}</svg>"

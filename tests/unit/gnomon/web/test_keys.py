@@ -21,7 +21,7 @@ def test_no_key_means_two_things_in_one_place(context: str) -> None:
 
 def test_every_key_has_a_handler_and_every_handler_a_key() -> None:
     body = APP[APP.index("const acts = {") : APP.index("const sheet = all(")]
-    handlers = set(re.findall(r"^    (\w+)(?:\(|:)", body, flags=re.MULTILINE))
+    handlers = set(re.findall(r"^    (?:async )?(\w+)(?:\(|:)", body, flags=re.MULTILINE))
     assert {key.act for keys in KEYS.values() for key in keys} == handlers
 
 

@@ -1,0 +1,59 @@
+"""What stands above the tree of a run: who, with what, how long, how much."""
+
+from collections.abc import Sequence
+
+from gnomon.model import Run
+from gnomon.web.filters import Query
+from gnomon.web.formats import count, duration, plural, short_count, usd
+
+
+def run_facts(run: Run) -> Sequence[tuple[str, str, str]]:
+    """Return label, value and address ('' when there is none) of what is known of a run."""
+    fresh = Query(period="all")
+    found = [
+        (name, value, Query(period="all", keys={name: value}).url())
+        for name, value in sorted(run.business_keys.items())
+    ]
+    if run.agent_name:
+        agent = fresh.having(agent=run.agent_name)
+        found.append(("Agent", run.agent_name, agent.url()))
+        if run.agent_version:
+            version = agent.having(version=run.agent_version)
+            found.append(("Version", run.agent_version, version.url()))
+    found.append(("Model", ", ".join(run.models) or "unknown", ""))
+    took, active = duration(run.duration_ns), duration(run.active_ns)
+    found.append(("Duration", took if took == active else f"{took} ({active} at work)", ""))
+    found.append(("Steps", _steps(run), ""))
+    cached = f", {short_count(run.cached_tokens)} cached" if run.cached_tokens else ""
+    tokens = f"{short_count(run.input_tokens)} in{cached} · {short_count(run.output_tokens)} out"
+    known = run.input_tokens is not None or run.output_tokens is not None
+    found.append(("Tokens", tokens if known else "not reported", ""))
+    cost = usd(run.cost_usd) if run.cost_usd is not None else "unknown"
+    if run.cost_reported_usd is not None:
+        cost += f" ({usd(run.cost_reported_usd)} reported)"
+    found.append(("Cost", cost, ""))
+    if run.conversation_id:
+        talk = fresh.having(conversation=run.conversation_id)
+        found.append(("Conversation", run.conversation_id, talk.url()))
+    if run.user_id:
+        found.append(("User", run.user_id, ""))
+    if run.environment:
+        found.append(("Environment", run.environment, ""))
+    return found
+
+
+def _steps(run: Run) -> str:
+    parts = [
+        plural(number, noun)
+        for number, noun in (
+            (run.llm_calls, "model call"),
+            (run.tool_calls, "tool call"),
+            (run.retrievals, "retrieval"),
+            (run.handoffs, "hand-off"),
+            (run.guardrail_trips, "guardrail trip"),
+            (run.human_actions, "human action"),
+        )
+        if number
+    ]
+    doubled = f"; {count(run.duplicates)} reported twice" if run.duplicates else ""
+    return (", ".join(parts) or count(run.steps)) + doubled
