@@ -45,7 +45,9 @@ def score_by_likelihood(b, c, n, d):
         return -sum(k * math.log(max(p, 1e-300)) for k, p in shares if k)
 
     low, high = max(0.0, -d), (1 - d) / 2
-    q = optimize.minimize_scalar(loss, bounds=(low, high), method="bounded").x
+    q = optimize.minimize_scalar(
+        loss, bounds=(low, high), method="bounded", options={"xatol": 1e-13}
+    ).x
     return (b - c - n * d) / math.sqrt(n * (2 * q + d - d * d))
 
 
