@@ -38,6 +38,10 @@ class Api:
         """POST to a path."""
         return self._send("POST", path, params)
 
+    def send(self, path: str, body: JsonValue) -> JsonValue:
+        """POST a JSON body to a path."""
+        return self._send("POST", path, {}, body)
+
     def delete(self, path: str) -> JsonValue:
         """DELETE a path."""
         return self._send("DELETE", path, {})
@@ -60,10 +64,12 @@ class Api:
             if cursor is None:
                 return
 
-    def _send(self, method: str, path: str, params: Mapping[str, object]) -> JsonValue:
+    def _send(
+        self, method: str, path: str, params: Mapping[str, object], body: JsonValue = None
+    ) -> JsonValue:
         given = {name: _text(value) for name, value in params.items() if value is not None}
         try:
-            answer = self._http.request(method, path, params=given)
+            answer = self._http.request(method, path, params=given, json=body)
         except httpx2.TransportError as error:
             raise errors.Unavailable(
                 f"no Gnomon answers at {self._url} ({error}); "
