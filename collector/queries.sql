@@ -37,10 +37,10 @@ ORDER BY trace_id
 LIMIT {limit:UInt32};
 
 -- name: candidates
-SELECT toUnixTimestamp64Nano(started_at) AS started_at
+SELECT toUnixTimestamp64Nano(started_at) AS started_at, run_id
 FROM runs
 WHERE {{where}}
-ORDER BY started_at {{direction}}
+ORDER BY started_at {{direction}}, run_id {{direction}}
 LIMIT {limit:UInt32};
 
 -- name: runs
@@ -138,9 +138,11 @@ SELECT
     countIf(status = 'error') AS errors,
     countIf(status = 'unknown') AS unknown,
     countIf(state = 'open') AS open,
-    arraySort(groupArrayIf(duration_ns, state = 'settled')) AS durations,
-    if(empty(durations), NULL, durations[intDiv(50 * length(durations) + 99, 100)]) AS p50_ns,
-    if(empty(durations), NULL, durations[intDiv(95 * length(durations) + 99, 100)]) AS p95_ns,
+    -- The nearest rank, ceil(level * n): quantileExact takes floor(level * n) + 1, which is the
+    -- same but where level * n is whole; a billionth less makes it the same there too.
+    quantilesExactIf(0.499999999, 0.949999999)(duration_ns, state = 'settled') AS durations,
+    if(countIf(state = 'settled') = 0, NULL, durations[1]) AS p50_ns,
+    if(countIf(state = 'settled') = 0, NULL, durations[2]) AS p95_ns,
     round(sum(runs.cost_usd), 9) AS cost_usd,
     sum(runs.unpriced_calls) AS unpriced_calls,
     sum(runs.input_tokens) AS input_tokens,

@@ -8,7 +8,11 @@ from collector.spans import Event, Link, LogRecord, Span
 from collector.views import Outline, RunBucket
 from gnomon.clock import Nanos
 from gnomon.model import Evaluation, Kind, Origin, Run, RunId, RunState, RunStatus, Step
+from gnomon.store.rows import columns
 
+_KINDS = {kind.value: kind for kind in Kind}
+_ORIGINS = {origin.value: origin for origin in Origin}
+_OUTLINE = columns(Outline)
 _RUN_LISTS = ("trace_ids", "error_types", "models", "tools", "agents", "dialects", "flags")
 
 
@@ -74,43 +78,33 @@ def log_record(row: Mapping[str, Any]) -> LogRecord:
     return LogRecord(**row)
 
 
-def step(row: Mapping[str, Any]) -> Step:
-    """Return a step from a row by column name."""
-    return Step(
-        **{
-            **row,
-            "kind": Kind(row["kind"]),
-            "origin": Origin(row["origin"]),
-            "agent_path": tuple(row["agent_path"]),
-            "flags": tuple(row["flags"]),
-            "evaluations": tuple(Evaluation(**given) for given in row["evaluations"]),
-        }
-    )
+def step(row: dict[str, Any]) -> Step:
+    """Return a step from a row by column name; the row is used up."""
+    row["kind"] = _KINDS[row["kind"]]
+    row["origin"] = _ORIGINS[row["origin"]]
+    row["agent_path"] = tuple(row["agent_path"])
+    row["flags"] = tuple(row["flags"])
+    row["evaluations"] = tuple(Evaluation(**given) for given in row["evaluations"])
+    return Step(**row)
 
 
-def run(row: Mapping[str, Any]) -> Run:
-    """Return a run from a row by column name."""
-    return Run(
-        **{
-            **row,
-            **{name: tuple(row[name]) for name in _RUN_LISTS},
-            "origin": Origin(row["origin"]),
-            "state": RunState(row["state"]),
-            "status": RunStatus(row["status"]),
-        }
-    )
+def run(row: dict[str, Any]) -> Run:
+    """Return a run from a row by column name; the row is used up."""
+    for name in _RUN_LISTS:
+        row[name] = tuple(row[name])
+    row["origin"] = _ORIGINS[row["origin"]]
+    row["state"] = RunState(row["state"])
+    row["status"] = RunStatus(row["status"])
+    return Run(**row)
 
 
-def outline(row: Mapping[str, Any]) -> Outline:
-    """Return a line of the tree from a row by column name."""
-    return Outline(
-        **{
-            **row,
-            "kind": Kind(row["kind"]),
-            "agent_path": tuple(row["agent_path"]),
-            "flags": tuple(row["flags"]),
-        }
-    )
+def outline(row: Sequence[Any]) -> Outline:
+    """Return a line of the tree from a row in the order of its fields."""
+    named = dict(zip(_OUTLINE, row, strict=True))
+    named["kind"] = _KINDS[named["kind"]]
+    named["agent_path"] = tuple(named["agent_path"])
+    named["flags"] = tuple(named["flags"])
+    return Outline(**named)
 
 
 def place(row: Mapping[str, Any]) -> Place:

@@ -95,7 +95,9 @@ def where(filter_: RunFilter, *, without: Facet | None = None) -> Where:
             compile_one(found, value)
     for number, (key, value) in enumerate(sorted(filter_.business_keys.items())):
         found.add(
-            f"business_keys[{{key{number}:String}}] = {{value{number}:String}}",
+            # The first half is what the index serves.
+            f"has(mapValues(business_keys), {{value{number}:String}})"
+            f" AND business_keys[{{key{number}:String}}] = {{value{number}:String}}",
             **{f"key{number}": key, f"value{number}": value},
         )
     return found
@@ -112,10 +114,14 @@ def behind(found: Where, position: RunPosition, *, newer: bool) -> None:
     )
 
 
-def within(found: Where, moment: int, *, newer: bool) -> None:
-    """Add the bound that a look without FINAL has found."""
-    sign = "<=" if newer else ">="
-    found.add(f"started_at {sign} {_NANOS.format(name='bound')}", bound=moment)
+def at_places(found: Where, places: Sequence[RunPosition]) -> None:
+    """Add the condition that a row stands at one of these places."""
+    found.add(
+        "(started_at, run_id) IN (SELECT fromUnixTimestamp64Nano(place.1, 'UTC'), place.2 FROM"
+        " (SELECT arrayJoin(arrayZip({moments:Array(Int64)}, {places:Array(String)})) AS place))",
+        moments=[place.started_at for place in places],
+        places=[place.run_id for place in places],
+    )
 
 
 def _is(column: str) -> Callable[[Where, str], None]:
@@ -147,26 +153,10 @@ def _error_type(found: Where, value: str) -> None:
     )
 
 
-_TEXT: Sequence[str] = (
-    "run_id",
-    "ifNull(agent_name, '')",
-    "ifNull(workflow_name, '')",
-    "service_name",
-    "ifNull(conversation_id, '')",
-    "arrayStringConcat(mapValues(business_keys), '\\n')",
-    "arrayStringConcat(trace_ids, '\\n')",
-    "arrayStringConcat(error_types, '\\n')",
-    "ifNull(error_type, '')",
-    "ifNull(input, '')",
-    "ifNull(output, '')",
-)
-
-
 def _text(found: Where, value: str) -> None:
-    any_of = " OR ".join(
-        f"positionCaseInsensitiveUTF8({column}, {{text:String}}) > 0" for column in _TEXT
-    )
-    found.add(f"({any_of})", text=value)
+    # LIKE and not position(): it is what the index of trigrams serves.
+    escaped = value.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    found.add("search LIKE lowerUTF8({text:String})", text=f"%{escaped}%")
 
 
 _CONDITIONS: dict[str, Callable[[Where, Any], None]] = {

@@ -12,7 +12,8 @@ from gnomon.store import Store
 from gnomon.store.sql import load
 
 _LOOK = 4
-"""A look without FINAL takes so many rows for each one asked for; folds of one run repeat it."""
+"""A look without FINAL takes so many rows for each one asked for, since folds of one run repeat it;
+each further look takes so many times more."""
 
 
 class RunReader:
@@ -34,18 +35,16 @@ class RunReader:
 
         `newer` also answers newest first: the `limit` rows nearest to `after`.
         """
+        found: list[Run] = []
         look = limit * _LOOK
-        while True:
-            condition = st.where(where)
-            if after is not None:
-                st.behind(condition, after, newer=newer)
-            bound = self._bound(condition, look, newer=newer)
-            if bound is not None:
-                st.within(condition, bound, newer=newer)
-            found = self._page_of_runs(condition, limit, newer=newer)
-            if bound is None or len(found) >= limit:
-                return found[::-1] if newer else found
-            look *= _LOOK * _LOOK
+        while len(found) < limit:
+            places = self._candidates(where, look, after, newer=newer)
+            if places:
+                found += self._live(where, places, limit - len(found), newer=newer)
+            if len(places) < look:
+                break
+            after, look = places[-1], look * _LOOK
+        return found[::-1] if newer else found
 
     def count(self, where: RunFilter) -> int:
         """Return how many runs the filter finds."""
@@ -118,26 +117,38 @@ class RunReader:
         (row,) = self._store.read(self._sql["data_version"], tag="collector.data_version")
         return f"{row['block']:x}.{row['parts']:x}"
 
-    def _bound(self, condition: st.Where, look: int, *, newer: bool) -> int | None:
-        """Return how far back (or on) the list must read; None when all of it must be.
+    def _candidates(
+        self, where: RunFilter, look: int, after: RunPosition | None, *, newer: bool
+    ) -> list[RunPosition]:
+        """Return where rows stand that fit, the next `look` ones, whether still valid or not.
 
-        Every row that counts is also a row without FINAL, so the bound leaves out nothing.
+        Every row that counts is among them: it is a row without FINAL, too.
         """
-        sql = st.filled(
-            self._sql["candidates"], where=condition.text, direction="ASC" if newer else "DESC"
-        )
+        condition = st.where(where)
+        if after is not None:
+            st.behind(condition, after, newer=newer)
+        sql = st.filled(self._sql["candidates"], where=condition.text, direction=_way(newer))
         found = self._store.read(sql, tag="collector.candidates", limit=look, bind=condition.params)
-        return found[-1]["started_at"] if len(found) == look else None
+        return [RunPosition(row["started_at"], row["run_id"]) for row in found]
 
-    def _page_of_runs(self, condition: st.Where, limit: int, *, newer: bool) -> list[Run]:
+    def _live(
+        self, where: RunFilter, places: Sequence[RunPosition], limit: int, *, newer: bool
+    ) -> list[Run]:
+        """Return the valid rows at these places that fit."""
+        condition = st.where(where)
+        st.at_places(condition, places)
         sql = st.filled(
             self._sql["runs"],
             columns=st.columns(Run),
             where=condition.text,
-            direction="ASC" if newer else "DESC",
+            direction=_way(newer),
         )
         found = self._store.read(sql, tag="collector.runs", limit=limit, bind=condition.params)
         return [rows.run(row) for row in found]
+
+
+def _way(newer: bool) -> str:
+    return "ASC" if newer else "DESC"
 
 
 def newest(places: Iterable[Place]) -> dict[RunId, Place]:

@@ -87,7 +87,7 @@ class StepReader:
     def outline(self, run: Run) -> list[Outline]:
         """Return all steps of a run as the tree draws them, in order of start, then span id."""
         sql = st.filled(self._sql["outline"], columns=st.columns(Outline))
-        found = self._store.read(
+        found = self._store.rows(
             sql, tag="collector.outline", traces=list(run.trace_ids), run_id=run.run_id
         )
         return [rows.outline(row) for row in found]

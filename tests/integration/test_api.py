@@ -17,10 +17,9 @@ from gnomon.clock import Nanos, rfc3339, to_nanos
 from gnomon.http import install_problems
 from gnomon.model import Bodies, Document, Run, RunId, SpanId, Step, TraceId
 from gnomon.store import Store
-from gnomon.store.migrate import apply, shipped
 from tests import samples
 from tests.books import MemoryBooks
-from tests.stores import ENGINES, fresh_store, put
+from tests.stores import ENGINES, emptied, migrated_store, put
 from tests.touched import MemoryTouched
 
 NOW = dt.datetime(2026, 12, 2, 12, 30, tzinfo=dt.UTC)
@@ -35,12 +34,16 @@ LETTER = DeadLetter(
 
 
 @pytest.fixture(scope="module", params=ENGINES)
-def store(
+def opened(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Store]:
-    with fresh_store(request.param, tmp_path_factory.mktemp("api")) as opened:
-        apply(opened, shipped())
-        yield opened
+    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
+        yield store
+
+
+@pytest.fixture
+def store(opened: Store) -> Store:
+    return emptied(opened)
 
 
 @pytest.fixture
@@ -75,8 +78,6 @@ def touched() -> MemoryTouched:
 
 @pytest.fixture
 def client(store: Store, books: MemoryBooks, touched: MemoryTouched) -> Iterator[TestClient]:
-    for table in ("spans", "logs", "steps", "runs"):
-        store.command(f"TRUNCATE TABLE {table}", tag="tests.truncate")
     app = FastAPI()
     install_problems(app)
     app.include_router(build_router(Reader(store), books, touched, Watched(), clock=lambda: NOW))

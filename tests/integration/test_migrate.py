@@ -92,6 +92,7 @@ def test_a_table_has_the_columns_of_its_row_type(
     apply(store, shipped())
     sql = (
         "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {t:String}"
+        " AND default_kind != 'MATERIALIZED'"
     )
     columns = {row["name"] for row in store.read(sql, tag="t", t=table)}
     assert columns == {field.name for field in fields(row_type)} | extra

@@ -1,6 +1,5 @@
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -24,19 +23,24 @@ from gnomon.model import (
     TraceId,
 )
 from gnomon.store import Store
-from gnomon.store.migrate import apply, shipped
 from tests import samples
-from tests.stores import ENGINES, fresh_store, put
+from tests.stores import ENGINES, emptied, migrated_store, put
 
 HOUR = 3_600_000_000_000
 START = 490_000 * HOUR
 
 
-@pytest.fixture(params=ENGINES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with fresh_store(request.param, tmp_path) as opened:
-        apply(opened, shipped())
-        yield opened
+@pytest.fixture(scope="module", params=ENGINES)
+def opened(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Store]:
+    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
+        yield store
+
+
+@pytest.fixture
+def store(opened: Store) -> Store:
+    return emptied(opened)
 
 
 def make_run(number: int, **values: object) -> Run:
@@ -136,6 +140,22 @@ def test_the_last_fold_wins_whatever_the_order_of_writing(store: Store) -> None:
     found = reader.step("t" * 32, f"{1:016x}")
     assert found is not None
     assert found.span_name == "new"
+
+
+def test_an_older_version_of_a_run_does_not_answer_a_filter(store: Store) -> None:
+    write(store, make_run(1, state=RunState.OPEN, agent_name="before", tools=("x",)), folded_at=1)
+    write(store, make_run(1, agent_name="after"), folded_at=2)
+    reader = Reader(store)
+    for stale in (
+        RunFilter(state=RunState.OPEN),
+        RunFilter(agent="before"),
+        RunFilter(tool="x"),
+        RunFilter(text="before"),
+    ):
+        assert reader.runs(stale, limit=9) == []
+        assert reader.count(stale) == 0
+        assert reader.facets(stale, limit=9)["status"] == []
+        assert reader.totals(stale).runs == 0
 
 
 def test_what_was_taken_back_is_gone(store: Store) -> None:
@@ -238,6 +258,8 @@ def test_a_list_looks_further_back_when_many_rows_were_taken_back(store: Store) 
         (RunFilter(text="ÉCLAIR"), [2]),
         (RunFilter(text="a-1"), [1]),
         (RunFilter(text="100%"), []),
+        (RunFilter(text="my_order"), []),
+        (RunFilter(text="\\"), []),
         (RunFilter(text=f"{2:032x}"), [2]),
     ],
 )

@@ -2,7 +2,6 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -20,9 +19,8 @@ from gnomon.clock import Nanos, from_nanos, to_nanos
 from gnomon.errors import StoreUnavailable
 from gnomon.model import Run, RunState, Step
 from gnomon.store import Store
-from gnomon.store.migrate import apply, shipped
 from tests import samples
-from tests.stores import ENGINES, fresh_store, put
+from tests.stores import ENGINES, emptied, migrated_store, put
 from tests.touched import MemoryTouched
 
 SECOND = 1_000_000_000
@@ -37,11 +35,17 @@ MANY = [
 pytestmark = pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
 
 
-@pytest.fixture(params=ENGINES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with fresh_store(request.param, tmp_path) as opened:
-        apply(opened, shipped())
-        yield opened
+@pytest.fixture(scope="module", params=ENGINES)
+def opened(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Store]:
+    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
+        yield store
+
+
+@pytest.fixture
+def store(opened: Store) -> Store:
+    return emptied(opened)
 
 
 class House:

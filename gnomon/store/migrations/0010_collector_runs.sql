@@ -1,6 +1,7 @@
 -- One row for each version of a run; the last fold wins. Lists go by time, so that is the order; a run
 -- whose start moves gets a row with is_deleted = 1 at its old place. The projection finds the places
--- of a run by its id (without FINAL, which knows no projections). Readers of rows say FINAL.
+-- of a run by its id (without FINAL, which knows no projections). Readers of rows say FINAL; the
+-- indexes serve the look for candidates before that. `search` is all text that a person looks for.
 CREATE TABLE IF NOT EXISTS runs {{on_cluster}}
 (
     run_id String,
@@ -65,6 +66,17 @@ CREATE TABLE IF NOT EXISTS runs {{on_cluster}}
     reading String,
     folded_at UInt64,
     is_deleted UInt8,
+    search String MATERIALIZED lowerUTF8(arrayStringConcat(arrayConcat(
+        [
+            run_id, ifNull(agent_name, ''), ifNull(workflow_name, ''), service_name,
+            ifNull(conversation_id, ''), ifNull(error_type, ''), ifNull(input, ''),
+            ifNull(output, '')
+        ],
+        trace_ids, mapValues(business_keys), error_types
+    ), '\n')) CODEC(ZSTD(1)),
+    INDEX by_conversation conversation_id TYPE bloom_filter(0.01) GRANULARITY 4,
+    INDEX by_key mapValues(business_keys) TYPE bloom_filter(0.01) GRANULARITY 4,
+    INDEX by_text search TYPE ngrambf_v1(3, 8192, 2, 0) GRANULARITY 1,
     PROJECTION by_run
     (
         SELECT run_id, started_at, trace_ids, state, settled_at, revision, last_received_at,

@@ -28,7 +28,7 @@ def test_every_condition_goes_through_a_typed_parameter() -> None:
     )  # fmt: skip
     text, params = compiled(where)
     assert text == snapshot(
-        "started_at >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Nano({until:Int64}, 'UTC') AND origin = {origin:String} AND status = {status:String} AND state = {state:String} AND agent_name = {agent_name:String} AND agent_version = {agent_version:String} AND environment = {environment:String} AND (has(error_types, {error_type:String}) OR error_type = {error_type:String}) AND has(models, {models:String}) AND has(tools, {tools:String}) AND conversation_id = {conversation_id:String} AND (positionCaseInsensitiveUTF8(run_id, {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(agent_name, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(workflow_name, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(service_name, {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(conversation_id, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(arrayStringConcat(mapValues(business_keys), '\\n'), {text:String}) > 0 OR positionCaseInsensitiveUTF8(arrayStringConcat(trace_ids, '\\n'), {text:String}) > 0 OR positionCaseInsensitiveUTF8(arrayStringConcat(error_types, '\\n'), {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(error_type, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(input, ''), {text:String}) > 0 OR positionCaseInsensitiveUTF8(ifNull(output, ''), {text:String}) > 0) AND business_keys[{key0:String}] = {value0:String} AND business_keys[{key1:String}] = {value1:String}"
+        "started_at >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Nano({until:Int64}, 'UTC') AND origin = {origin:String} AND status = {status:String} AND state = {state:String} AND agent_name = {agent_name:String} AND agent_version = {agent_version:String} AND environment = {environment:String} AND (has(error_types, {error_type:String}) OR error_type = {error_type:String}) AND has(models, {models:String}) AND has(tools, {tools:String}) AND conversation_id = {conversation_id:String} AND search LIKE lowerUTF8({text:String}) AND has(mapValues(business_keys), {value0:String}) AND business_keys[{key0:String}] = {value0:String} AND has(mapValues(business_keys), {value1:String}) AND business_keys[{key1:String}] = {value1:String}"
     )
     assert params == snapshot(
         {
@@ -44,7 +44,7 @@ def test_every_condition_goes_through_a_typed_parameter() -> None:
             "models": "m",
             "tools": "t",
             "conversation_id": "c",
-            "text": "x'; DROP",
+            "text": "%x'; DROP%",
             "key0": "order_id",
             "value0": "1",
             "key1": "ticket",
@@ -52,6 +52,11 @@ def test_every_condition_goes_through_a_typed_parameter() -> None:
         }
     )
     assert "DROP" not in text
+
+
+def test_a_text_is_looked_for_as_it_is() -> None:
+    _, params = compiled(RunFilter(text=r"50%_\ off", origin=None))
+    assert params == {"text": r"%50\%\_\\ off%"}
 
 
 def test_the_name_of_each_facet_is_a_condition_that_can_be_left_out() -> None:
@@ -73,9 +78,9 @@ def test_a_position_bounds_the_time_first() -> None:
     )
     newer = st.where(RunFilter(origin=None))
     st.behind(newer, RunPosition(Nanos(5), "r"), newer=True)
-    st.within(newer, 9, newer=True)
+    st.at_places(newer, [RunPosition(Nanos(5), "r"), RunPosition(Nanos(6), "q")])
     assert newer.text == snapshot(
-        "started_at >= fromUnixTimestamp64Nano({position:Int64}, 'UTC') AND (started_at, run_id) > (fromUnixTimestamp64Nano({position:Int64}, 'UTC'), {position_id:String}) AND started_at <= fromUnixTimestamp64Nano({bound:Int64}, 'UTC')"
+        "started_at >= fromUnixTimestamp64Nano({position:Int64}, 'UTC') AND (started_at, run_id) > (fromUnixTimestamp64Nano({position:Int64}, 'UTC'), {position_id:String}) AND (started_at, run_id) IN (SELECT fromUnixTimestamp64Nano(place.1, 'UTC'), place.2 FROM (SELECT arrayJoin(arrayZip({moments:Array(Int64)}, {places:Array(String)})) AS place))"
     )
 
 
