@@ -1,6 +1,6 @@
 """Whether a run got over the errors of its tools, and without doing anything twice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Literal
 
 from pydantic import Field
@@ -11,8 +11,6 @@ from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.actions import Action, Ending, actions_of
 from scoring.policies.language import Names
 from scoring.policies.verdict import Violation
-
-_BROKEN = (Ending.FAILED, Ending.AMBIGUOUS)
 
 
 class Recovery(GraderSpec):
@@ -36,7 +34,8 @@ class Recovery(GraderSpec):
 
     def _look(self, evidence: Evidence) -> Answer:
         actions = actions_of(evidence.steps, {})
-        broken = [action for action in actions if action.ending in _BROKEN]
+        errors = {step.span_id for step in evidence.steps if step.status == "error"}
+        broken = [action for action in actions if _broke(action, errors)]
         duplicates = self._duplicates(actions)
         if not broken and not duplicates:
             return NotApplicable(reason="no tool failed")
@@ -104,3 +103,11 @@ class Recovery(GraderSpec):
         if self.idempotency is not None and action.arguments is not None:
             key = action.arguments.get(self.idempotency)
         return f"step {action.step}" if key is None else f"key {key}"
+
+
+def _broke(action: Action, errors: Set[str]) -> bool:
+    """Return whether a tool failed; an answer that says no (`ok: false`) is no failure."""
+    if action.ending is Ending.AMBIGUOUS:
+        return True
+    told = isinstance(action.result, Mapping) and bool(action.result.get("error"))
+    return action.ending is Ending.FAILED and (told or action.step in errors)

@@ -248,9 +248,6 @@ def test_the_policy_finds_the_mistakes_of_order_and_no_others(sent: Sent) -> Non
         if truth.mistake is Mistake.UNVERIFIED_REFUND:
             # A check after the payment also breaks "no refund before verification".
             allowed |= {"prohibited"}
-        if "timeout_before_commit" in truth.faults:
-            # The timed-out call may have paid, as far as a policy can know.
-            allowed |= {"prohibited"}
         assert expected <= broken <= allowed, (truth.mistake, truth.faults, broken)
         assert not checked.not_evaluable
         met.add(truth.mistake)

@@ -1,6 +1,6 @@
 """The books of the traffic: spans on their way, and what was sent and acknowledged."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -75,6 +75,8 @@ class Tally:
     spans_repeated: int = 0
     spans_late: int = 0
     truths: dict[str, Truth] = field(default_factory=dict)
+    on_truth: Callable[[Truth], None] = lambda _truth: None
+    """Told of every run whose spans have all arrived."""
 
     def arrived(self, parcels: Sequence[Parcel]) -> None:
         """Count a batch that was acknowledged."""
@@ -91,6 +93,7 @@ class Tally:
     def _finished(self, truth: Truth) -> None:
         self.runs += 1
         self.truths[truth.run_id] = truth
+        self.on_truth(truth)
         if len(self.truths) > _REMEMBERED:
             del self.truths[next(iter(self.truths))]
 

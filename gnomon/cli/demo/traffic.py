@@ -22,6 +22,7 @@ from gnomon.cli.demo.schedule import (
     later,
 )
 from gnomon.cli.demo.tally import Parcel, Pending, Progress, Tally, Totals
+from gnomon.cli.demo.truth import Truth
 from gnomon.clock import Clock, Nanos, to_nanos
 from gnomon.errors import Unavailable
 
@@ -37,6 +38,7 @@ _PATIENCE = 5
 """How often a batch is tried before the demo gives up."""
 
 OnProgress = Callable[[Progress], None]
+OnTruth = Callable[[Truth], None]
 
 
 def run_traffic(
@@ -50,9 +52,11 @@ def run_traffic(
     stop: threading.Event,
     on_progress: OnProgress,
     grpc_address: str | None = None,
+    on_truth: OnTruth = lambda _truth: None,
 ) -> Totals:
     """Send a day of history that ends at `start`, then live traffic; return what was sent.
 
+    `on_truth` hears what really happened in a run once all its spans are acknowledged.
     `endpoint` is the receiver's OTLP/HTTP base (`http://127.0.0.1:4318`); with `grpc_address`
     (`127.0.0.1:4317`) every fifth request goes there. Ends after `runs` runs (None: never) or
     when `stop` is set. `speed` sets how many live requests come in; their own pace stays real.
@@ -63,7 +67,13 @@ def run_traffic(
     if grpc_address is not None:
         senders.append(GrpcSender(grpc_address))
     traffic = Traffic(
-        senders, seed=seed, start=start, clock=clock, stop=stop, on_progress=on_progress
+        senders,
+        seed=seed,
+        start=start,
+        clock=clock,
+        stop=stop,
+        on_progress=on_progress,
+        on_truth=on_truth,
     )
     try:
         return traffic.run(runs=runs, speed=speed)
@@ -84,6 +94,7 @@ class Traffic:
         clock: Clock,
         stop: threading.Event,
         on_progress: OnProgress,
+        on_truth: OnTruth = lambda _truth: None,
     ) -> None:
         self._senders = senders
         self._chance = Chance(f"traffic {seed}")
@@ -96,7 +107,7 @@ class Traffic:
         self._ready: list[Parcel] = []
         self._flushed = Nanos(0)
         self._number = 0
-        self._tally = Tally(history_runs=0)
+        self._tally = Tally(history_runs=0, on_truth=on_truth)
 
     def run(self, *, runs: int | None, speed: float) -> Totals:
         """Send everything that is asked for, or what there was time for."""

@@ -1,5 +1,7 @@
 """The demo's own files are read by those who must understand them."""
 
+from pathlib import Path
+
 import yaml
 
 from collector.watched import SECTIONS, watched
@@ -7,7 +9,8 @@ from gnomon.cli.demo import demo_config, demo_policy
 from gnomon.cli.demo.genai import AGENT
 from gnomon.cli.demo.releases import RELEASES
 from gnomon.cli.demo.world import APPROVAL_ABOVE, TOOLS
-from gnomon.watch import parse
+from gnomon.watch import parse, read
+from scoring import watched as scoring_watched
 
 
 def test_the_configuration_is_valid_and_holds_no_unknown_section() -> None:
@@ -16,6 +19,31 @@ def test_the_configuration_is_valid_and_holds_no_unknown_section() -> None:
     settings = watched(watch)
     assert settings.runs.quiet_period.total_seconds() == 5
     assert set(settings.business_keys) == {"order_id", "ticket_id", "customer_id", "topic"}
+
+
+def test_the_desk_is_judged_when_its_books_can_be_asked(tmp_path: Path) -> None:
+    (tmp_path / "trajectory.yaml").write_text(demo_policy(), encoding="utf-8")
+    config = tmp_path / "gnomon.yaml"
+    config.write_text(demo_config("http://127.0.0.1:9"), encoding="utf-8")
+    watch = read(config)
+    watch.refuse_unknown(SECTIONS | scoring_watched.SECTIONS)
+    said = scoring_watched.watched(watch)
+    assert [policy.name for policy in said.policies] == ["trajectory"]
+    assert {spec.type for spec in said.graders} == {
+        "outcome_check",
+        "claim",
+        "schema",
+        "budget",
+        "convergence",
+        "recovery",
+    }
+    assert "{{" not in config.read_text(encoding="utf-8")
+
+
+def test_calls_that_share_their_key_pay_once() -> None:
+    rules = yaml.safe_load(demo_policy())["prohibited"]
+    (once,) = [rule for rule in rules if "max_committed" in rule]
+    assert once == {"tool": "issue_refund", "max_committed": 1, "idempotency": "idempotency_key"}
 
 
 def test_every_model_has_a_price() -> None:

@@ -140,6 +140,8 @@ def timeout(number: int, key: str) -> Any:
 
 def test_without_an_error_there_is_nothing_to_recover_from() -> None:
     assert isinstance(ask(RECOVERY, Seen(refund(1, "k1"))), NotApplicable)
+    refused = make_step(1, "verify", {"customer": "c9"}, {"ok": False})
+    assert isinstance(ask(RECOVERY, Seen(refused)), NotApplicable), "an answer that says no"
 
 
 def test_the_same_goal_reached_after_an_error_is_a_recovery() -> None:
