@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -81,8 +81,9 @@ def build_web(
     app.add_middleware(Guarded)
     _add_static(app, files)
     _add_overview(app, pages, reader, books, touched, interval, settings)
-    _add_runs(app, pages, reader)
-    _add_run(app, pages, reader, explain)
+    order = tuple(watched.business_keys)
+    _add_runs(app, pages, reader, order)
+    _add_run(app, pages, reader, explain, order)
     _add_status(app, pages, books, touched, forms)
     _add_frame(app, pages, forms)
     _add_errors(app, pages)
@@ -164,7 +165,7 @@ def _add_overview(
         raise NotFound(f"no figure {name}")
 
 
-def _add_runs(app: FastAPI, pages: Pages, reader: PageReader) -> None:
+def _add_runs(app: FastAPI, pages: Pages, reader: PageReader, order: Sequence[str]) -> None:
     @app.get("/runs")
     def runs_page(
         request: Request, after: str | None = None, before: str | None = None
@@ -176,6 +177,7 @@ def _add_runs(app: FastAPI, pages: Pages, reader: PageReader) -> None:
             pages.now(),
             after=unpacked("after", after),
             before=unpacked("before", before),
+            order=order,
         )
         response = pages.show(request, "runs.html", view)
         address = f"/runs?{request.url.query}" if after or before else view.query.url()
@@ -200,7 +202,13 @@ def _add_runs(app: FastAPI, pages: Pages, reader: PageReader) -> None:
         return RedirectResponse(f"/runs?{urlencode({'period': 'all', 'q': text})}", 303)
 
 
-def _add_run(app: FastAPI, pages: Pages, reader: PageReader, explain: Explain | None) -> None:
+def _add_run(
+    app: FastAPI,
+    pages: Pages,
+    reader: PageReader,
+    explain: Explain | None,
+    order: Sequence[str],
+) -> None:
     forests: Cache[run.Steps] = Cache(size=8)
 
     def kept(one: Run) -> run.Steps:
@@ -217,6 +225,7 @@ def _add_run(app: FastAPI, pages: Pages, reader: PageReader, explain: Explain | 
             now=pages.now(),
             explain=explain,
             kept=kept,
+            order=order,
             whole=region_of(request) != "detail",
         )
         return pages.show(request, "run.html", view)

@@ -86,17 +86,6 @@ def time_axis(seconds: Sequence[float]) -> Axis:
     return Axis(ticks[0], ticks[-1], ticks)
 
 
-def ends(count: int, most: int) -> Sequence[int]:
-    """Return at most `most` places out of `count`, the first and the last among them.
-
-    >>> ends(30, 6), ends(3, 6), ends(1, 6), ends(0, 6)
-    ([0, 6, 12, 17, 23, 29], [0, 1, 2], [0], [])
-    """
-    if count <= most:
-        return list(range(count))
-    return [round(index * (count - 1) / (most - 1)) for index in range(most)]
-
-
 def apart(places: Sequence[float], *, gap: float, low: float, high: float) -> Sequence[float]:
     """Push places at least `gap` apart, keeping their order and staying inside the range.
 

@@ -181,7 +181,8 @@ def _errors_finding(data: Data, estimates: Sequence[Estimate | None], rate: Rate
     if peaks:
         value, name = max(peaks)
         return f"Errors stood out {name}: {percent(value)} against {percent(rate.value)}"
-    return f"{percent(rate.value)} of the runs ended in error; no {data.each} stands out"
+    stretch = f"stretch of {data.each}" if data.each[0].isdigit() else data.each
+    return f"{percent(rate.value)} of the runs ended in error; no {stretch} stands out"
 
 
 def _error_reading(name: str, point: RunBucket | None, estimate: Estimate | None) -> str:

@@ -323,7 +323,10 @@ def _rules(reader: PageReader, step: Step, explain: Explain | None) -> Sequence[
     if span is None or explain is None:
         return None
     found = explain(span, reader.span_logs(step.trace_id, step.span_id))
-    return [
-        Rule(field=one.field, value=block(str(one.value)).text[:400], rule=one.rule)
-        for one in found
-    ]
+    return [Rule(field=one.field, value=_plain(one.value), rule=one.rule) for one in found]
+
+
+def _plain(value: object) -> str:
+    """Return a value as the API writes it, cut."""
+    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    return block(text).text[:400]

@@ -73,12 +73,13 @@ class Query:
             origin=None if origin == ALL else Origin(origin) if origin else Origin.PRODUCTION,
         )
 
-    def time(self, now: Nanos) -> Timeline:
-        """Return what the strip covers; the last 90 days for a list without a bound."""
+    def time(self, now: Nanos, oldest: Nanos | None = None) -> Timeline:
+        """Return what the strip covers; without a bound all since the `oldest` run."""
         if self.period in PERIODS:
             return back_from(now, PERIODS[self.period])
         until = self.until or Nanos(now + 1)
-        return timeline(self.since or Nanos(until - PERIODS["90d"].seconds * SECOND), until)
+        since = self.since or oldest or Nanos(until - PERIODS["24h"].seconds * SECOND)
+        return timeline(since, Nanos(max(until, since + 1)))
 
     def text_of_url(self) -> str:
         """Return the query string of this state; '' for the state without conditions."""

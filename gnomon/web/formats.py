@@ -1,6 +1,5 @@
 """How numbers, times and texts look on a page. None is never a number."""
 
-import datetime as dt
 import json
 
 from gnomon.clock import Nanos, from_nanos
@@ -139,15 +138,6 @@ def ago(nanos: int | None, now: int) -> str:
         return "never"
     passed = max(0, now - nanos)
     return "now" if passed < _SECOND else f"{duration(passed // _SECOND * _SECOND)} ago"
-
-
-def tick(when: dt.datetime, width: dt.timedelta) -> str:
-    """Return the label of a tick on a time axis whose ticks are `width` apart."""
-    if width >= dt.timedelta(days=1):
-        return f"{when.day} {when:%b}"
-    if when.hour == 0 and when.minute == 0:
-        return f"{when.day} {when:%b}"
-    return f"{when:%H:%M}"
 
 
 def plural(number: int, noun: str, nouns: str | None = None) -> str:

@@ -102,7 +102,7 @@ def chosen_period(reader: PageReader, now: Nanos, asked: str) -> Period:
     """Return the period asked for; without one the shortest that holds all runs, at most a week."""
     if asked in PERIODS:
         return PERIODS[asked]
-    for name in ("1h", "24h"):
+    for name in ("1h", "24h", "3d"):
         before = Nanos(now - PERIODS[name].seconds * SECOND)
         since = Nanos(now - PERIODS["90d"].seconds * SECOND)
         if not reader.runs(RunFilter(since=since, until=before), limit=1):

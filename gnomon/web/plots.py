@@ -75,7 +75,7 @@ def frame_of(
     return Frame(
         title=title,
         finding=finding,
-        labels=data.time.labels,
+        ticks=data.time.ticks(),
         readings=readings,
         links=data.links,
         axis=scale,

@@ -166,6 +166,7 @@ def run_page(
     now: Nanos,
     explain: Explain | None,
     kept: Callable[[Run], Steps],
+    order: Sequence[str] = (),
     whole: bool = True,
 ) -> RunView:
     """Return the page; raises NotFound. `kept` answers with the steps of a run.
@@ -185,8 +186,8 @@ def run_page(
     newer, older = _neighbours(reader, run, query, now)
     return RunView(
         run=run,
-        title=title_of(run),
-        facts=run_facts(run),
+        title=title_of(run, order),
+        facts=run_facts(run, order),
         limits=steps.limits,
         lines=_lines(rows, node, steps.scale, run_id, ask),
         drawn=len(rows) + sum(len(row.wrappers) for row in rows),

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from gnomon.model import Run
 from gnomon.web.filters import Query
 from gnomon.web.formats import count, duration, plural, short_count, usd
+from gnomon.web.runs import keys_of
 
 
-def run_facts(run: Run) -> Sequence[tuple[str, str, str]]:
+def run_facts(run: Run, order: Sequence[str]) -> Sequence[tuple[str, str, str]]:
     """Return label, value and address ('' when there is none) of what is known of a run."""
     fresh = Query(period="all")
     found = [
         (name, value, Query(period="all", keys={name: value}).url())
-        for name, value in sorted(run.business_keys.items())
+        for name, value in keys_of(run, order)
     ]
     if run.agent_name:
         agent = fresh.having(agent=run.agent_name)

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from collector.views import Facet, FacetCount, RunPosition
+from collector.views import Facet, FacetCount, RunFilter, RunPosition
 from gnomon.clock import Nanos
 from gnomon.model import Run, RunState, RunStatus
 from gnomon.web import charts, svg
@@ -113,9 +113,15 @@ class NewsView:
     """So many are counted at most; 0: all are."""
 
 
-def title_of(run: Run) -> Title:
+def keys_of(run: Run, order: Sequence[str]) -> Sequence[tuple[str, str]]:
+    """Return the business keys of a run, those of the configuration first and in its order."""
+    known = {name: place for place, name in enumerate(order)}
+    return sorted(run.business_keys.items(), key=lambda key: (known.get(key[0], len(known)), key))
+
+
+def title_of(run: Run, order: Sequence[str] = ()) -> Title:
     """Return what differs: business key, failure, first words of the request."""
-    keys = sorted(run.business_keys.items())
+    keys = keys_of(run, order)
     key = f"{keys[0][0]} {keys[0][1]}" if keys else f"run {run.run_id[:8]}"
     failure = ""
     if run.status is RunStatus.ERROR:
@@ -143,6 +149,7 @@ def runs(
     *,
     after: RunPosition | None,
     before: RunPosition | None,
+    order: Sequence[str] = (),
 ) -> RunsView:
     """Return one page of the list with its strip and its filters."""
     where = query.where(now)
@@ -155,16 +162,14 @@ def runs(
     shown = found[:PAGE]
     behind = more if before is None else True
     ahead = after is not None if before is None else more
-    time = query.time(now)
+    time = query.time(now, None if where.since else _oldest(reader, where))
     points = time.fill(reader.buckets(where, width_ns=time.width))
     names = [time.name(start) for start in time.starts]
     facets = reader.facets(where, limit=40)
     total = sum(p.runs for p in points if p is not None)
-    if query.period == ALL:
-        total = reader.count(where)
     return RunsView(
         query=query,
-        lines=[_line(run, query) for run in shown],
+        lines=[_line(run, query, order) for run in shown],
         total=total,
         tallies=_tallies(query, facets),
         everything=query.having(status=None).url(),
@@ -176,7 +181,7 @@ def runs(
             readings=charts.readings(names, points),
             links=[query.within(start, start + time.width).url() for start in time.starts],
         ),
-        scale=_scale(time.labels),
+        scale=[time.name(start) for start in (time.starts[0], time.starts[-1])],
         caption=f"per {time.each}, at most {count(max([0, *(p.runs for p in points if p)]))}",
         drag=(
             time.since // 1_000_000,
@@ -198,13 +203,13 @@ def news(reader: PageReader, query: Query, now: Nanos, since: RunPosition) -> Ne
     return NewsView(runs=len(found), href=query.url())
 
 
-def _line(run: Run, query: Query) -> Line:
+def _line(run: Run, query: Query, order: Sequence[str]) -> Line:
     tokens = None
     if run.input_tokens is not None or run.output_tokens is not None:
         tokens = (run.input_tokens or 0) + (run.output_tokens or 0)
     return Line(
         href=address_of(run, query),
-        title=title_of(run),
+        title=title_of(run, order),
         status=run.status,
         open=run.state is RunState.OPEN,
         started_at=run.started_at,
@@ -256,11 +261,10 @@ def _hidden(query: Query) -> Sequence[tuple[str, str]]:
     return found
 
 
-def _scale(labels: Sequence[str]) -> Sequence[str]:
-    if len(labels) < 3:
-        return labels
-    last = len(labels) - 1
-    return [labels[round(last * share / 4)] for share in range(5)]
+def _oldest(reader: PageReader, where: RunFilter) -> Nanos | None:
+    """Return the day of the first run of a list without a bound."""
+    days = reader.buckets(where, width_ns=86_400_000_000_000)
+    return days[0].start if days else None
 
 
 def _news_address(query: Query, top: Run | None, now: Nanos) -> str:

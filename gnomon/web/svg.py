@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from gnomon.web.axes import Axis, Format, apart, ends, width_of
+from gnomon.web.axes import Axis, Format, apart, width_of
 
 WIDTH = 640
 _TOP, _LANE, _BOTTOM, _GAP = 10, 20, 22, 14
@@ -35,12 +35,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What all charts with axes share. One label, reading and link a point."""
+    """What all charts with axes share. One reading and link a point."""
 
     title: str
     finding: str
-    labels: Sequence[str]
     readings: Sequence[str]
+    ticks: Sequence[tuple[int, str]]
+    """Labelled points and their labels; the last point is one of them."""
     links: Sequence[str] = ()
     axis: Axis
     format: Format = field(default=str)
@@ -142,6 +143,7 @@ def spark(values: Sequence[float | None], *, title: str) -> Markup:
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return Markup()
+    values = values[values.index(known[0]) :]
     low, high = min(known), max(known)
     step = 112 / max(1, len(values) - 1)
     places = [
@@ -190,7 +192,7 @@ def _plot(frame: Frame, names: Sequence[str], *, slots: bool) -> _Plot:
     left = width_of([frame.format(tick) for tick in frame.axis.ticks]) + 10
     right = WIDTH - min(118.0, width_of(names) * _BOLD) - 10
     top = _TOP + (_LANE if frame.marks else 0)
-    return _Plot(left, right, top, frame.height - _BOTTOM, len(frame.labels), slots)
+    return _Plot(left, right, top, frame.height - _BOTTOM, len(frame.readings), slots)
 
 
 def _grid(frame: Frame, plot: _Plot) -> Markup:
@@ -207,15 +209,14 @@ def _grid(frame: Frame, plot: _Plot) -> Markup:
         )
         for tick in frame.axis.ticks
     ]
-    most = max(2, min(7, int((plot.right - plot.left) / (width_of(frame.labels, least=30) + 24))))
-    for index in ends(plot.count, most):
+    for index, label in frame.ticks:
         side = "start" if index == 0 and not plot.slots else "middle"
         parts.append(
             Markup('<text class="{}" x="{}" y="{}">{}</text>').format(
                 side,
                 number(plot.x(index)),
                 number(plot.bottom + 16),
-                frame.labels[index],
+                label,
             )
         )
     if frame.partial and plot.count:
@@ -234,9 +235,10 @@ def _grid(frame: Frame, plot: _Plot) -> Markup:
 
 
 def _marks(marks: Sequence[Mark], plot: _Plot) -> list[Markup]:
+    """Draw marks in their lane; a label stands right of its mark, else left, else not at all."""
     parts, free = [], plot.left - 8
-    for mark in marks:
-        x = plot.x(mark.place)
+    places = [plot.x(mark.place) for mark in marks]
+    for index, (mark, x) in enumerate(zip(marks, places, strict=True)):
         parts.append(
             Markup('<path class="mark" d="M{} {}V{}"/>').format(
                 number(x), number(_TOP + 6), number(plot.bottom)
@@ -244,19 +246,18 @@ def _marks(marks: Sequence[Mark], plot: _Plot) -> list[Markup]:
         )
         label = mark.label if len(mark.label) <= 18 else mark.label[:17] + "…"
         wide = len(label) * 5.9 + 6
-        ending = x + wide > WIDTH
-        left = x - wide if ending else x
-        if left >= free:
-            parts.append(
-                Markup('<text class="marked {}" x="{}" y="{}">{}<title>{}</title></text>').format(
-                    "end" if ending else "start",
-                    number(x - 4 if ending else x + 4),
-                    number(_TOP + 5),
-                    label,
-                    mark.label,
-                )
+        beyond = min([WIDTH, *(place - 2 for place in places[index + 1 :] if place > x)])
+        if x + wide <= beyond and x >= free:
+            side, place, free = "start", x + 4, x + wide
+        elif x - wide >= free:
+            side, place, free = "end", x - 4, x
+        else:
+            continue
+        parts.append(
+            Markup('<text class="marked {}" x="{}" y="{}">{}<title>{}</title></text>').format(
+                side, number(place), number(_TOP + 5), label, mark.label
             )
-            free = left + wide
+        )
     return parts
 
 

@@ -1,17 +1,18 @@
 """Time cut into widths: what a chart or a strip covers, and where its points stand."""
 
-import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from collector.views import Deploy, RunBucket
 from gnomon.clock import Nanos, from_nanos
-from gnomon.web.formats import tick
 from gnomon.web.svg import Mark
 
 SECOND = 1_000_000_000
 _WIDTHS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800, 2_592_000)
 _MOST = 61
+_HOURS = (1, 2, 3, 4, 6, 12, 24, 48, 72, 120, 168, 360, 720, 1440, 2160, 4320, 8760)
+_STEPS = (60, 300, 600, 900, 1800, *(hours * 3600 for hours in _HOURS))
+"""Seconds between labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class Period:
 PERIODS: dict[str, Period] = {
     "1h": Period(name="1h", words="hour", seconds=3600, width=60),
     "24h": Period(name="24h", words="24 hours", seconds=86_400, width=1800),
+    "3d": Period(name="3d", words="3 days", seconds=3 * 86_400, width=2 * 3600),
     "7d": Period(name="7d", words="7 days", seconds=7 * 86_400, width=6 * 3600),
     "30d": Period(name="30d", words="30 days", seconds=30 * 86_400, width=86_400),
     "90d": Period(name="90d", words="90 days", seconds=90 * 86_400, width=3 * 86_400),
@@ -48,13 +50,31 @@ class Timeline:
         """Where each point's time begins."""
         return range(self.since, self.until, self.width)
 
-    @property
-    def labels(self) -> Sequence[str]:
-        """What stands under each point."""
-        width = dt.timedelta(microseconds=self.width // 1000)
-        days = self.until - self.since > 2 * 86_400 * SECOND
-        step = dt.timedelta(days=1) if days else width
-        return [tick(from_nanos(Nanos(start)), step) for start in self.starts]
+    def ticks(self) -> Sequence[tuple[int, str]]:
+        """Return which points are labelled, and how: even times, and always the last point."""
+        starts = self.starts
+        span = self.until - self.since
+        step = next(
+            (s * SECOND for s in _STEPS if span <= 7 * s * SECOND and not s * SECOND % self.width),
+            self.width * -(-len(starts) // 6),
+        )
+        day = min(step, 86_400 * SECOND)
+        base = next((start for start in starts if start % day == 0), starts[0])
+        even = [index for index, start in enumerate(starts) if (start - base) % step == 0]
+        last, room = len(starts) - 1, max(1, len(starts) // 9)
+        kept = [index for index in even if last - index > room]
+        if not kept or kept[0] > room:
+            kept = [0, *kept] if last else kept
+        return [(index, self._label(starts[index])) for index in [*kept, last]]
+
+    def _label(self, start: int) -> str:
+        when = from_nanos(Nanos(start))
+        day = f"{when.day} {when:%b}"
+        if self.width >= 86_400 * SECOND or (when.hour, when.minute) == (0, 0):
+            return day
+        return (
+            f"{day} {when:%H:%M}" if self.until - self.since > 86_400 * SECOND else f"{when:%H:%M}"
+        )
 
     @property
     def each(self) -> str:

@@ -84,7 +84,12 @@ def test_few_runs_are_greyed_and_say_so(empty: Site) -> None:
 def test_the_period_without_being_asked_is_the_shortest_that_holds_all_runs(empty: Site) -> None:
     young = desk.desk(20, days=1)
     empty.reader.all, empty.reader.steps = young.all[:3], young.steps
-    for moment, name in ((desk.MINUTE * 5, "1h"), (desk.DAY // 2, "24h"), (3 * desk.DAY, "7d")):
+    for moment, name in (
+        (desk.MINUTE * 5, "1h"),
+        (desk.DAY // 2, "24h"),
+        (2 * desk.DAY, "3d"),
+        (5 * desk.DAY, "7d"),
+    ):
         empty.reader.all = [replace(young.all[0], started_at=Nanos(desk.NOW - moment))]
         empty.reader.revision += 1
         text = empty.client.get("/").text

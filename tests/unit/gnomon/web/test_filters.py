@@ -62,7 +62,7 @@ def test_every_condition_is_a_chip_that_removes_just_itself() -> None:
         ("status=broken", "status: 'broken' is none of ok, error, unknown"),
         ("state=gone", "state: 'gone' is none of open, settled"),
         ("origin=moon", "origin: 'moon' is none of production, shadow, replay, all"),
-        ("period=8d", "period: '8d' is none of 1h, 24h, 7d, 30d, 90d, all"),
+        ("period=8d", "period: '8d' is none of 1h, 24h, 3d, 7d, 30d, 90d, all"),
         ("since=soon", "since: 'soon' is no time"),
         ("since=99999999999", "since: '99999999999' is no time"),
         ("since=2026-10-02&until=2026-10-01", "until: it must lie after since"),

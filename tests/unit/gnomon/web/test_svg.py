@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.web import axes, figures, formats, svg
-from gnomon.web.axes import apart, axis, ends, log_time_axis, time_axis
+from gnomon.web.axes import apart, axis, log_time_axis, time_axis
 from gnomon.web.svg import Frame, Mark, Series
 
 COUNTS = st.lists(st.floats(0, 1e9), min_size=1, max_size=60)
@@ -25,7 +25,7 @@ def frame(count: int, values: list[float], **more: object) -> Frame:
     return Frame(
         title="Runs",
         finding="3 runs",
-        labels=[f"{index} Oct" for index in range(count)],
+        ticks=[(index, f"{index} Oct") for index in {0, count - 1}],
         readings=[f"day {index}" for index in range(count)],
         axis=axis(values),
         **more,  # type: ignore[arg-type]
@@ -46,14 +46,6 @@ def test_time_axes_cover_their_data(seconds: list[float]) -> None:
     for scale in (time_axis(seconds), log_time_axis([min(seconds), min(max(seconds), 2e6)])):
         assert scale.ticks[0] == scale.low
         assert scale.ticks[-1] == scale.high >= max(seconds) * 0.999_999
-
-
-@given(st.integers(0, 400), st.integers(2, 9))
-def test_first_and_last_tick_lie_on_the_data(count: int, most: int) -> None:
-    found = ends(count, most)
-    assert len(found) == min(count, most)
-    if count:
-        assert (found[0], found[-1]) == (0, count - 1)
 
 
 @given(st.lists(st.floats(0, 190), max_size=8))
@@ -114,15 +106,28 @@ def test_unknown_is_hatched_and_an_unfinished_period_as_well() -> None:
 
 
 def test_marks_have_a_lane_above_the_plot_and_their_labels_never_overlap() -> None:
-    marks = [Mark(3, "v14-rc starts"), Mark(3.2, "v15 starts"), Mark(29, "v16 starts")]
+    marks = [Mark(10, "v14-rc starts"), Mark(10.2, "v15 starts"), Mark(29, "v16 starts")]
     drawn = svg.lines(
         frame(30, [1.0], marks=marks), [Series(name="a", look="s1", values=[1.0] * 30)]
     )
     assert drawn.count('class="mark"') == 3
     labels = re.findall(r'class="marked (\w+)" x="([\d.]+)" y="(\d+)">([^<]+)', drawn)
-    assert [text for _, _, _, text in labels] == ["v14-rc starts", "v16 starts"]
+    assert [(side, text) for side, _, _, text in labels] == [
+        ("end", "v14-rc starts"),
+        ("start", "v15 starts"),
+        ("end", "v16 starts"),
+    ]
     top = float(re.search(r'data-top="([\d.]+)"', drawn)[1])  # type: ignore[index]
     assert all(float(y) < top for _, _, y, _ in labels)
+
+
+def test_a_mark_without_room_for_its_label_keeps_its_line() -> None:
+    marks = [Mark(0, "v1 starts"), Mark(0.2, "v2 starts"), Mark(0.4, "v3 starts")]
+    drawn = svg.lines(
+        frame(30, [1.0], marks=marks), [Series(name="a", look="s1", values=[1.0] * 30)]
+    )
+    assert drawn.count('class="mark"') == 3
+    assert re.findall(r'class="marked \w+"[^>]*>([^<]+)', drawn) == ["v3 starts"]
 
 
 def test_a_chart_needs_no_style_and_no_script_and_says_what_it_shows() -> None:

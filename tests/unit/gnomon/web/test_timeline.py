@@ -56,3 +56,27 @@ def test_deploys_are_marked_where_they_happened_and_named_by_agent_when_there_ar
         "crawler 7",
     ]
     assert time.marks([Deploy(agent="a", version="1", at=Nanos(0))], slots=True) == []
+
+
+@given(MOMENTS, st.sampled_from([*PERIODS, ""]), st.integers(1, 10**18))
+def test_labels_are_few_in_order_and_end_on_the_last_point(
+    now: int, name: str, length: int
+) -> None:
+    time = (
+        back_from(Nanos(now), PERIODS[name]) if name else timeline(Nanos(now), Nanos(now + length))
+    )
+    places = [place for place, _ in time.ticks()]
+    assert places[-1] == len(time.starts) - 1
+    assert places == sorted(set(places))
+    assert 1 <= len(places) <= 9
+
+
+def test_labels_stand_on_even_times() -> None:
+    day = back_from(NOW, PERIODS["24h"])
+    assert [text for _, text in day.ticks()] == [
+        *("12:30", "16:00", "20:00", "21 Oct", "04:00", "08:00", "12:00"),
+    ]
+    week = back_from(NOW, PERIODS["7d"])
+    assert [text for _, text in week.ticks()][-3:] == ["19 Oct", "20 Oct", "21 Oct 12:00"]
+    month = [text for _, text in back_from(NOW, PERIODS["30d"]).ticks()]
+    assert (month[0], month[-1]) == ("22 Sep", "21 Oct")
