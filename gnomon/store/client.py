@@ -100,13 +100,15 @@ class Store:
         """
         if not rows:
             return
-        columns = (*row_text.columns(type(rows[0])), *extra)
+        settings: dict[str, str | int] = {"optimize_on_insert": 0}  # FINAL sees to repeats
+        if token is not None:
+            settings["insert_deduplication_token"] = token
         for part in row_text.parts(rows, extra):
             self.insert_raw(
-                f"INSERT INTO {table} ({', '.join(columns)}) FORMAT JSONCompactEachRow",
-                part,
+                f"INSERT INTO {table} ({', '.join(part.columns)}) FORMAT JSONCompactColumns",
+                part.body,
                 tag=tag or f"insert.{table}",
-                settings={} if token is None else {"insert_deduplication_token": token},
+                settings=settings,
             )
 
     def insert_raw(

@@ -1,10 +1,11 @@
-"""Rows as JSON text: what a dataclass holds, as ClickHouse reads it. One type, one column list."""
+"""Rows as JSON text by column: what dataclasses hold, as ClickHouse reads it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import orjson
 
@@ -22,20 +23,26 @@ def columns(row_type: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(row_type))
 
 
-def parts(rows: Sequence[Any], extra: Mapping[str, str | int]) -> Iterator[bytes]:
-    """Yield the rows as lines of JSON without names, about `PART_BYTES` at a time."""
-    encode = _encoder(type(rows[0]), extra)
-    lines: list[bytes] = []
-    size = 0
-    for row in rows:
-        line = encode(row)
-        lines.append(line)
-        size += len(line) + 1
-        if size >= PART_BYTES:
-            yield b"\n".join(lines)
-            lines, size = [], 0
-    if lines:
-        yield b"\n".join(lines)
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some rows as one insert takes them: JSON lists, one for each of these columns."""
+
+    columns: Sequence[str]
+    body: bytes
+
+
+def parts(rows: Sequence[Any], extra: Mapping[str, str | int]) -> Iterator[Part]:
+    """Yield the rows, about `PART_BYTES` at a time.
+
+    Columns in which no row says anything are left out, so that the table's default fills them.
+    """
+    part = _encoded(rows, extra)
+    if len(part.body) <= PART_BYTES or len(rows) == 1:
+        yield part
+        return
+    middle = len(rows) // 2
+    yield from parts(rows[:middle], extra)
+    yield from parts(rows[middle:], extra)
 
 
 def moment(nanos: int) -> str:
@@ -49,19 +56,51 @@ def _second(seconds: int) -> str:
     return f"{from_nanos(Nanos(seconds * 1_000_000_000)):%Y-%m-%d %H:%M:%S}"
 
 
-def _encoder(row_type: type, extra: Mapping[str, str | int]) -> Callable[[Any], bytes]:
+def _encoded(rows: Sequence[Any], extra: Mapping[str, str | int]) -> Part:
+    row_type: type = type(rows[0])
+    shape = _shape(row_type)
+    named: dict[str, Sequence[Any]] = {}
+    by_column = zip(*map(shape.values_of, rows), strict=True)
+    for name, column in zip(shape.columns, by_column, strict=False):
+        if not _is_empty(column) or (column[0] is None and name not in shape.optional):
+            named[name] = _moments(column) if name in shape.moments else column
+    for name, value in extra.items():
+        named[name] = [value] * len(rows)
+    body = orjson.dumps(list(named.values()), option=orjson.OPT_NON_STR_KEYS)
+    return Part(tuple(named), body)
+
+
+def _moments(column: Sequence[int | None]) -> list[str | None]:
+    return [None if nanos is None else moment(nanos) for nanos in column]
+
+
+def _is_empty(column: Sequence[Any]) -> bool:
+    """Tell whether a column holds nothing but NULL, or nothing but empty lists or maps."""
+    if column[0] is None:
+        return column.count(None) == len(column)
+    return isinstance(column[0], tuple | list | dict) and not any(column)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shape:
+    """How the rows of a type are taken apart."""
+
+    columns: tuple[str, ...]
+    moments: frozenset[str]
+    optional: frozenset[str]
+    """Columns that may be None."""
+    values_of: Callable[[Any], tuple[Any, ...]]
+
+
+@lru_cache(maxsize=64)
+def _shape(row_type: type) -> _Shape:
     if not is_dataclass(row_type):
         raise TypeError(f"{row_type.__name__} is not a dataclass")
     names = columns(row_type)
-    times = sorted(names.index(name) for name in moments(row_type))
-    more = list(extra.values())
-    values_of = attrgetter(*names, names[0])  # one too many, so that it is always a tuple
-
-    def encode(row: Any) -> bytes:
-        values = list(values_of(row)[:-1])
-        for place in times:
-            if values[place] is not None:
-                values[place] = moment(values[place])
-        return orjson.dumps(values + more, option=orjson.OPT_NON_STR_KEYS)
-
-    return encode
+    hints = get_type_hints(row_type)
+    return _Shape(
+        columns=names,
+        moments=moments(row_type),
+        optional=frozenset(name for name in names if NoneType in get_args(hints[name])),
+        values_of=attrgetter(*names, names[0]),  # one too many, so that it is always a tuple
+    )

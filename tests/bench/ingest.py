@@ -66,27 +66,27 @@ def fresh_ids(request: ExportTraceServiceRequest, dice: random.Random) -> None:
 
 
 def requests(size: int) -> list[Request]:
-    made = []
-    for request in corpus(size):
-        payload = request.SerializeToString()
-        traces = {
-            span.trace_id.hex()
-            for block in request.resource_spans
-            for scoped in block.scope_spans
-            for span in scoped.spans
-        }
-        made.append(
-            Request(
-                signal="traces",
-                source="traces/http/bench",
-                payload=payload,
-                digest=hashlib.sha256(payload).digest(),
-                received=count(request),
-                traces=sorted(traces),
-                received_at=to_nanos(utc_now()),
-            )
-        )
-    return made
+    return [as_request(request) for request in corpus(size)]
+
+
+def as_request(request: ExportTraceServiceRequest) -> Request:
+    """Return what the receiver would hand to the queue."""
+    payload = request.SerializeToString()
+    traces = {
+        span.trace_id.hex()
+        for block in request.resource_spans
+        for scoped in block.scope_spans
+        for span in scoped.spans
+    }
+    return Request(
+        signal="traces",
+        source="traces/http/bench",
+        payload=payload,
+        digest=hashlib.sha256(payload).digest(),
+        received=count(request),
+        traces=sorted(traces),
+        received_at=to_nanos(utc_now()),
+    )
 
 
 def by_gnomon(store: Store, folder: Path, made: list[Request]) -> dict[str, float]:

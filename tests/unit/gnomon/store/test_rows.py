@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -24,17 +25,37 @@ def test_moments_sort_as_their_numbers_do(nanos: int) -> None:
     assert rows.moment(nanos) <= rows.moment(nanos + 1)
 
 
-def test_a_step_becomes_one_line_with_its_nested_parts() -> None:
+def test_steps_become_columns_with_their_nested_parts() -> None:
     step = Step(
         run_id=RunId("r"), trace_id=TraceId("t"), span_id=SpanId("s"), started_at=Nanos(1),
         ended_at=Nanos(2), duration_ns=1, kind=Kind.LLM, origin=Origin.SHADOW, input_tokens=0,
         evaluations=[Evaluation(name="good", score=0.5)], agent_path=("a", "b"),
     )  # fmt: skip
-    (part,) = rows.parts([step], {"folded_at": 9})
-    line = dict(zip([*rows.columns(Step), "folded_at"], orjson.loads(part), strict=True))
-    assert (line["kind"], line["origin"], line["input_tokens"]) == ("llm", "shadow", 0)
-    assert line["evaluations"][0]["score"] == 0.5
-    assert line["folded_at"] == 9
+    (part,) = rows.parts([step, step], {"folded_at": 9})
+    found = dict(zip(part.columns, orjson.loads(part.body), strict=True))
+    assert found["kind"] == ["llm", "llm"]
+    assert found["origin"] == ["shadow", "shadow"]
+    assert found["evaluations"][0][0]["score"] == 0.5
+    assert found["started_at"] == ["1970-01-01 00:00:00.000000001"] * 2
+    assert found["folded_at"] == [9, 9]
+
+
+def test_only_columns_that_say_nothing_are_left_out() -> None:
+    @dataclass(frozen=True)
+    class Row:
+        name: str
+        count: int | None = None
+        words: Sequence[str] = ()
+        true: bool = False
+
+    def named(*given: Row) -> set[str]:
+        (part,) = rows.parts(given, {})
+        return set(part.columns)
+
+    assert named(Row(""), Row("")) == {"name", "true"}
+    assert named(Row(None)) == {"name", "true"}, "not for us to decide"  # type: ignore[arg-type]
+    assert named(Row(""), Row("", count=0)) == {"name", "true", "count"}
+    assert named(Row(""), Row("", words=("a",))) == {"name", "true", "words"}
 
 
 def test_rows_are_cut_into_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,5 +64,6 @@ def test_rows_are_cut_into_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch
         text: str
 
     monkeypatch.setattr(rows, "PART_BYTES", 50)
-    found = list(rows.parts([Word("x" * 20) for _ in range(5)], {}))
-    assert [part.count(b"\n") + 1 for part in found] == [2, 2, 1]
+    found = list(rows.parts([Word(str(n) + "x" * 19) for n in range(5)], {}))
+    assert all(len(part.body) <= 50 for part in found)
+    assert [word[0] for part in found for word in orjson.loads(part.body)[0]] == list("01234")
