@@ -6,6 +6,7 @@ from collector.views import RunBucket
 from gnomon.model import Estimate, Rate
 from gnomon.web import svg
 from gnomon.web.axes import axis, log_time_axis, time_axis
+from gnomon.web.figures import FEW
 from gnomon.web.formats import count, duration, percent, plural, short_count
 from gnomon.web.plots import Data, Figure, few, frame_of, links_of
 from gnomon.web.port import Interval
@@ -73,7 +74,8 @@ def errors_figure(data: Data, total: RunBucket, rate: Rate) -> Figure:
     names = data.names()
     estimates = [_estimate(data.interval, point) for point in data.points]
     shares = data.values(lambda p: p.errors / (p.runs - p.unknown) if p.runs > p.unknown else None)
-    highest = [e.high for e in estimates if e is not None]
+    sure = [p is not None and p.runs - p.unknown >= FEW for p in data.points]
+    highest = [e.high for e, many in zip(estimates, sure, strict=True) if e is not None and many]
     scale = axis([*(s for s in shares if s is not None), *highest], top=1.0)
     method = "95 % Wilson interval" if any(estimates) else "no interval"
     frame = frame_of(

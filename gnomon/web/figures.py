@@ -1,5 +1,6 @@
 """How a share is written: never without n, interval, unit, what is left out, open and guard."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -13,7 +14,14 @@ FEW = 30
 
 
 def share(
-    part: int, whole: int, *, interval: Interval | None, unit: str, open_units: int, guard: Guard
+    part: int,
+    whole: int,
+    *,
+    interval: Interval | None,
+    unit: str,
+    excluded: Mapping[str, int],
+    open_units: int,
+    guard: Guard,
 ) -> Rate:
     """Return a part of a whole as a Rate; its interval comes from the statistics, never from here."""
     estimate: Estimate | None = interval(part, whole) if interval and whole else None
@@ -23,7 +31,7 @@ def share(
         high=estimate.high if estimate else None,
         n=whole,
         unit=unit,
-        excluded={},
+        excluded={reason: number for reason, number in excluded.items() if number},
         open=open_units,
         method="wilson" if estimate else "count",
         guard=guard,
@@ -61,14 +69,23 @@ def written(rate: Rate) -> Written:
     parts = [
         interval_words(rate),
         f"n = {count(rate.n)}" + (", few" if few else ""),
-        *(f"{count(number)} {reason} left out" for reason, number in rate.excluded.items()),
+        *(_left_out(rate, reason) for reason in rate.excluded),
         *([f"{count(rate.open)} open"] if rate.open else []),
-        f"{rate.guard.name} {percent(rate.guard.value) if rate.guard.n else 'no data'}",
+        *([] if rate.guard.name in rate.excluded else [_guard(rate.guard)]),
     ]
     return Written(
         Markup('<span class="{}">{}</span>').format("few" if few else "many", percent(rate.value)),
         Markup(", ").join(Markup('<span class="nowrap">{}</span>').format(p) for p in parts),
     )
+
+
+def _left_out(rate: Rate, reason: str) -> str:
+    share = f" ({percent(rate.guard.value)})" if reason == rate.guard.name else ""
+    return f"{count(rate.excluded[reason])} {reason}{share} left out"
+
+
+def _guard(guard: Guard) -> str:
+    return f"{guard.name} {percent(guard.value) if guard.n else 'no data'}"
 
 
 def rate(value: Rate) -> Markup:

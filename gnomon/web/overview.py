@@ -166,6 +166,7 @@ def error_rate(bucket: RunBucket, interval: Interval | None) -> Rate:
         known,
         interval=interval,
         unit="run",
+        excluded={"unknown": bucket.unknown},
         open_units=bucket.open,
         guard=Guard(name="unknown", value=unknown, n=bucket.runs),
     )

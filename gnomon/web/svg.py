@@ -11,6 +11,8 @@ from gnomon.web.axes import Axis, Format, apart, width_of
 WIDTH = 640
 _TOP, _LANE, _BOTTOM, _GAP = 10, 20, 22, 14
 _STRIP = 1320
+_LETTER = 5.9
+"""Pixels of a letter that is not bold."""
 _BOLD = 1.2
 """Bold letters are so much wider."""
 
@@ -209,16 +211,7 @@ def _grid(frame: Frame, plot: _Plot) -> Markup:
         )
         for tick in frame.axis.ticks
     ]
-    for index, label in frame.ticks:
-        side = "start" if index == 0 and not plot.slots else "middle"
-        parts.append(
-            Markup('<text class="{}" x="{}" y="{}">{}</text>').format(
-                side,
-                number(plot.x(index)),
-                number(plot.bottom + 16),
-                label,
-            )
-        )
+    parts.extend(_tick_labels(frame.ticks, plot))
     if frame.partial and plot.count:
         left = plot.x(plot.count - 1) - plot.slot / 2
         parts.append(
@@ -234,6 +227,28 @@ def _grid(frame: Frame, plot: _Plot) -> Markup:
     return Markup().join([*parts, *_marks(frame.marks, plot)])
 
 
+def _tick_labels(ticks: Sequence[tuple[int, str]], plot: _Plot) -> list[Markup]:
+    """Write the labels of the last and the first point, then those that find room between."""
+    taken: list[tuple[float, float]] = []
+    parts = []
+    for index, label in [*ticks[-1:], *ticks[:-1]]:
+        wide = len(label) * _LETTER
+        start = index == 0 and not plot.slots
+        left = plot.x(index) if start else plot.x(index) - wide / 2
+        if any(left < end + 10 and begin < left + wide + 10 for begin, end in taken):
+            continue
+        taken.append((left, left + wide))
+        parts.append(
+            Markup('<text class="{}" x="{}" y="{}">{}</text>').format(
+                "start" if start else "middle",
+                number(plot.x(index)),
+                number(plot.bottom + 16),
+                label,
+            )
+        )
+    return parts
+
+
 def _marks(marks: Sequence[Mark], plot: _Plot) -> list[Markup]:
     """Draw marks in their lane; a label stands right of its mark, else left, else not at all."""
     parts, free = [], plot.left - 8
@@ -245,7 +260,7 @@ def _marks(marks: Sequence[Mark], plot: _Plot) -> list[Markup]:
             )
         )
         label = mark.label if len(mark.label) <= 18 else mark.label[:17] + "…"
-        wide = len(label) * 5.9 + 6
+        wide = len(label) * _LETTER + 6
         beyond = min([WIDTH, *(place - 2 for place in places[index + 1 :] if place > x)])
         if x + wide <= beyond and x >= free:
             side, place, free = "start", x + 4, x + wide
@@ -270,7 +285,7 @@ def _band(axis: Axis, plot: _Plot, series: Series) -> list[Markup]:
     edges = [
         None
         if band is None
-        else (plot.x(i), plot.y(axis.place(band[0])), plot.y(axis.place(band[1])))
+        else (plot.x(i), *(plot.y(axis.place(min(axis.high, end))) for end in band))
         for i, band in enumerate(series.band)
     ]
     parts, run = [], []

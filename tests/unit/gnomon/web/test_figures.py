@@ -68,10 +68,26 @@ def test_a_share_takes_its_interval_from_the_statistics_or_says_there_is_none() 
     def interval(x: int, n: int, /) -> Estimate | None:
         return Estimate(value=x / n, low=0.1, high=0.4)
 
-    known = share(1, 4, interval=interval, unit="run", open_units=0, guard=GUARD)
+    known = share(1, 4, interval=interval, unit="run", excluded={}, open_units=0, guard=GUARD)
     assert (known.value, known.low, known.high, known.method) == (0.25, 0.1, 0.4, "wilson")
-    bare = share(1, 4, interval=None, unit="run", open_units=0, guard=GUARD)
+    bare = share(1, 4, interval=None, unit="run", excluded={}, open_units=0, guard=GUARD)
     assert (bare.low, bare.high) == (None, None)
     assert "no interval" in str(rate(bare))
-    nothing = share(0, 0, interval=interval, unit="run", open_units=0, guard=GUARD)
+    nothing = share(0, 0, interval=interval, unit="run", excluded={}, open_units=0, guard=GUARD)
     assert nothing.value is None
+
+
+def test_what_is_left_out_is_counted_and_a_guard_of_that_name_stands_beside_it() -> None:
+    text = str(rate(replace(FULL, excluded={"unknown": 2})))
+    assert "2 unknown (2 %) left out" in text
+    assert text.count("unknown") == 1
+    nothing = share(
+        1,
+        4,
+        interval=None,
+        unit="run",
+        excluded={"unknown": 0},
+        open_units=0,
+        guard=GUARD,
+    )
+    assert nothing.excluded == {}

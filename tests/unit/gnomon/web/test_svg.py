@@ -158,3 +158,26 @@ def test_a_line_chart_of_a_month_is_small() -> None:
     values = [float(index % 7) for index in range(30)]
     drawn = svg.lines(frame(30, values), [Series(name="a", look="s1", values=values)] * 2)
     assert len(gzip.compress(drawn.encode())) < 2_900
+
+
+def test_tick_labels_never_overlap_and_the_last_point_keeps_its_own() -> None:
+    many = Frame(
+        title="Runs",
+        finding="",
+        readings=["" for _ in range(60)],
+        ticks=[(index, "28 Nov 02:00") for index in (0, 5, 10, 30, 57, 59)],
+        axis=axis([1]),
+    )
+    drawn = svg.bars(many, [Series(name="a", look="s1", values=[1] * 60)])
+    places = [float(x) for x in re.findall(r'class="middle" x="([\d.]+)"[^>]*>28 Nov', drawn)]
+    assert len(places) == 4
+    assert min(b - a for a, b in itertools.pairwise(sorted(places))) > 12 * 5.9
+    assert max(places) > 570
+
+
+def test_a_band_that_leaves_the_axis_is_cut_at_its_end() -> None:
+    series = Series(name="a", look="error", values=[1, 1], band=[(0, 99), (0, 1)])
+    drawn = svg.lines(frame(2, [2.0]), [series])
+    top = 190 - 22 - (190 - 22 - 10)
+    ys = [float(y) for y in re.findall(r"[ML][\d.]+ (-?[\d.]+)", drawn)]
+    assert min(ys) >= top
