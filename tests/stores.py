@@ -1,9 +1,15 @@
 """The real engine for tests: embedded, or the server that TEST_CLICKHOUSE_URL names."""
 
+import atexit
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -18,13 +24,36 @@ from gnomon.store.migrate import apply, shipped
 URL = os.environ.get("TEST_CLICKHOUSE_URL")
 NOW = Nanos(2_000_000_000_000_000_000)
 ENGINES = ["embedded", *(["server"] if URL else [])]
+BOTH = ["embedded", "server"]
+"""For tests of the driver's two ways; the second goes to `tests.clickhouse_http` without a URL."""
+
+
+@cache
+def server_url() -> str:
+    """Return the server's address; start one of our own, until this process ends, if need be."""
+    if URL:
+        return URL
+    directory = tempfile.mkdtemp(prefix="gnomon-test-server-")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.clickhouse_http", directory],
+        stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1],
+    )  # fmt: skip
+
+    def stop() -> None:
+        server.kill()
+        server.communicate()
+        shutil.rmtree(directory, ignore_errors=True)
+
+    atexit.register(stop)
+    assert server.stdout is not None
+    return f"http://127.0.0.1:{server.stdout.readline().strip()}"
 
 
 def settings_for(engine: str, data: Path) -> Settings:
     """Return settings whose store is empty: a fresh directory, or a fresh database."""
     if engine == "embedded":
         return Settings(data=data)
-    parts = urlsplit(URL or "")
+    parts = urlsplit(server_url())
     fresh = urlunsplit(parts._replace(path=f"/gnomon_test_{uuid.uuid4().hex[:12]}"))
     return Settings(data=data, store=StoreSettings(url=fresh))
 

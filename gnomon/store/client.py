@@ -31,22 +31,27 @@ _INSERT = re.compile(
 _WRITE_PATIENCE = 10
 """A write may take so many times longer than a read: giving up costs more."""
 
+READERS = 8
+"""Reads at once; more wait. Each may use as much memory as one query may."""
+
 _TAG = re.compile(r"[\w.:/-]{1,120}")
 
 
 class Store:
     """ClickHouse. Safe from any thread: each call borrows a handle of its own."""
 
-    def __init__(self, engine: Engine, *, write_seconds: int, cluster: str = "") -> None:
+    def __init__(self, engine: Engine, *, read_seconds: int, cluster: str = "") -> None:
         self.cluster = cluster
         """Name of the cluster the tables are spread over; '' = none."""
         self._engine = engine
-        self._write_seconds = write_seconds
+        self._read_seconds = read_seconds
+        self._write_seconds = read_seconds * _WRITE_PATIENCE
         self._idle: list[Client] = []
         self._lent = 0
         self._closed = False
         self._pid = os.getpid()
         self._changed = threading.Condition()
+        self._readers = threading.BoundedSemaphore(READERS)
 
     @property
     def embedded(self) -> bool:
@@ -166,8 +171,15 @@ class Store:
     ) -> bytes:
         clause = settings_clause({"log_comment": _checked_tag(tag), **(settings or {})})
         given = {name: _param(value) for name, value in params.items()}
-        with self._handle() as handle, translated(tag=tag):
-            return handle.raw_query(f"{sql}\n{clause}", parameters=given, fmt=format_)
+        if not self._readers.acquire(timeout=self._read_seconds):
+            raise StoreUnavailable(
+                f"{tag}: {READERS} queries are running and none has ended", tag=tag
+            )
+        try:
+            with self._handle() as handle, translated(tag=tag):
+                return handle.raw_query(f"{sql}\n{clause}", parameters=given, fmt=format_)
+        finally:
+            self._readers.release()
 
     @contextmanager
     def _handle(self) -> Iterator[Client]:
@@ -213,7 +225,7 @@ def open_store(settings: Settings) -> Store:
         engine = Server(settings.store, settings.store.url)
     store = Store(
         engine,
-        write_seconds=max(1, int(settings.store.timeout.total_seconds() * _WRITE_PATIENCE)),
+        read_seconds=max(1, int(settings.store.timeout.total_seconds())),
         cluster=settings.store.cluster,
     )
     if store.embedded:

@@ -9,14 +9,14 @@ from gnomon.errors import ConfigError, HistoryRewritten
 from gnomon.model import Run, Step
 from gnomon.store import Store
 from gnomon.store.migrate import applied, apply, bring_up_to_date, history, pending, shipped
-from tests.stores import ENGINES, fresh_store
+from tests.stores import BOTH, fresh_store
 
 FIRST = "CREATE TABLE IF NOT EXISTS one {{on_cluster}} (a String) ENGINE = {{replicated}}MergeTree ORDER BY a"
 SECOND = "ALTER TABLE one ADD COLUMN IF NOT EXISTS b String"
 TEXTS = {"0001_collector_one.sql": FIRST, "0002_collector_one_b.sql": SECOND}
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=BOTH)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     with fresh_store(request.param, tmp_path) as opened:
         yield opened

@@ -27,7 +27,7 @@ from gnomon.errors import (
 )
 from gnomon.store import Store, open_store
 from gnomon.store.held import LOCK
-from tests.stores import ENGINES, fresh_store
+from tests.stores import BOTH, fresh_store
 
 NASTY = 'it\'s \\ "quoted"\n\t\0 é 😀 {x:String} \\N'
 
@@ -57,7 +57,7 @@ FROM things FINAL WHERE name = {name:String}
 """
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=BOTH)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     with fresh_store(request.param, tmp_path) as opened:
         opened.command(CREATE, tag="tests.create")
