@@ -146,14 +146,12 @@ def cost_per_solved(group: Group) -> Figure:
     sums = group.sums
     if not sums.costs:
         return group.nothing("no run reports or allows a cost: add prices", "cost_usd", scale="usd")
-    spent, solved = sum(sums.cluster_costs), sum(sums.cluster_solved)
-    found: Estimate | None = ratio(
-        sums.cluster_costs, sums.cluster_solved, confidence=group.confidence
-    )
+    spent, solved = sum(sums.unit_costs), sum(sums.unit_solved)
+    found: Estimate | None = ratio(sums.unit_costs, sums.unit_solved, confidence=group.confidence)
     text = f"spent ${spent:.2f}, solved none" if not solved else ""
     shown = shown_measure(
         found,
-        n=len(sums.cluster_costs),
+        n=len(sums.unit_costs),
         unit=group.unit,
         method="ratio, fieller",
         scale="usd",

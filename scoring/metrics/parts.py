@@ -20,6 +20,7 @@ PARTS: Mapping[str, str] = {
     "examined": "verified_part AND people_judged",
     "correct": "examined AND people_passed",
     "checked": "scoped AND policies_judged > 0",
+    "unchecked": "scoped AND policies_judged = 0",
     "violated": "checked AND policy_broken",
     "clean": "checked AND NOT hard",
     "unapproved": "checked AND gates_broken",

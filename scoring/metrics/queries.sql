@@ -5,60 +5,53 @@
 
 -- name: judgements
 SELECT
-    s.run_id AS run_id,
-    s.revision AS revision,
-    s.grader AS grader,
-    s.last.1 AS grader_version,
-    s.last.2 AS state,
-    s.last.3 AS surface,
-    s.last.4 AS kind,
-    l.last.1 AS passed,
-    l.last.2 AS score,
-    l.last.3 AS claimed
+    run_id,
+    revision,
+    grader,
+    last.1 AS grader_version,
+    last.2 AS state,
+    last.3 AS surface,
+    last.4 AS kind,
+    if(label.1 = grader_version, label.2, NULL) AS passed,
+    if(label.1 = grader_version, label.3, NULL) AS claimed,
+    arrayFilter(b -> b.1 = grader_version AND b.2 < last.5, found) AS breaches
 FROM
 (
     SELECT
-        run_id, revision, grader,
-        argMax((grader_version, toString(state), toString(surface), toString(kind)), at) AS last
-    FROM grader_status
-    WHERE {{bounds}}
+        run_id,
+        revision,
+        grader,
+        argMaxIf((version, state, surface, kind, violations), at, what = 1) AS last,
+        argMaxIf((version, passed, claimed), at, what = 2) AS label,
+        groupArrayIf((version, place, rule, hard), what = 3) AS found
+    FROM
+    (
+        SELECT
+            1 AS what, run_id, revision, grader, grader_version AS version, at,
+            toString(state) AS state, toString(surface) AS surface, toString(kind) AS kind, violations,
+            CAST(NULL AS Nullable(Bool)) AS passed, CAST(NULL AS Nullable(Bool)) AS claimed,
+            0 AS place, '' AS rule, false AS hard
+        FROM grader_status
+        WHERE {{bounds}}
+        UNION ALL
+        SELECT 2, run_id, revision, grader, grader_version, at, '', '', '', 0, passed, claimed, 0, '', false
+        FROM labels
+        WHERE {{bounds}}
+        UNION ALL
+        SELECT
+            3, run_id, revision, policy, policy_version, at, '', '', '', 0, NULL, NULL, place,
+            toString(rule), severity = 'hard'
+        FROM violations
+        WHERE {{bounds}}
+    )
     GROUP BY run_id, revision, grader
-) AS s
-LEFT JOIN
-(
-    SELECT run_id, revision, grader, grader_version, argMax((passed, score, claimed), at) AS last
-    FROM labels
-    WHERE {{bounds}}
-    GROUP BY run_id, revision, grader, grader_version
-) AS l
-    ON l.run_id = s.run_id AND l.revision = s.revision AND l.grader = s.grader
-    AND l.grader_version = s.last.1;
+    HAVING countIf(what = 1) > 0
+);
 
 -- name: breaches
-SELECT
-    b.run_id AS run_id,
-    b.revision AS revision,
-    b.policy AS policy,
-    b.rule AS rule,
-    b.severity AS severity,
-    s.last.3 AS surface
-FROM
-(
-    SELECT DISTINCT
-        run_id, revision, policy, policy_version, place, rule, toString(severity) AS severity
-    FROM violations
-    WHERE {{bounds}}
-) AS b
-INNER JOIN
-(
-    SELECT run_id, revision, grader, argMax((grader_version, violations, toString(surface)), at) AS last
-    FROM grader_status
-    WHERE {{bounds}}
-    GROUP BY run_id, revision, grader
-) AS s
-    ON s.run_id = b.run_id AND s.revision = b.revision AND s.grader = b.policy
-    AND s.last.1 = b.policy_version
-WHERE b.place < s.last.2;
+SELECT run_id, revision, grader AS policy, surface, breach.3 AS rule, if(breach.4, 'hard', 'soft') AS severity
+FROM (SELECT * FROM ({{judgements_with_breaches}}) WHERE notEmpty(breaches))
+ARRAY JOIN breaches AS breach;
 
 -- name: placed
 SELECT
@@ -88,12 +81,12 @@ SELECT
     j.people_passed_n > 0 AND j.people_failed_n = 0 AS people_passed,
     j.policies AS policies_judged,
     j.budgets AS budgets_judged,
-    v.broken > 0 AS policy_broken,
-    v.hard > 0 AS hard,
-    v.budget > 0 AS budget_hit,
-    v.checks > 0 AS checks_missed,
-    v.doubled > 0 AS doubled,
-    v.gates > 0 AS gates_broken,
+    j.broken > 0 AS policy_broken,
+    j.hard > 0 AS hard,
+    j.budget > 0 AS budget_hit,
+    j.checks > 0 AS checks_missed,
+    j.doubled > 0 AS doubled,
+    j.gates > 0 AS gates_broken,
     s.* EXCEPT (run_id)
 FROM ({{placed}}) AS r
 LEFT JOIN
@@ -108,24 +101,20 @@ LEFT JOIN
         countIf(claimed = 1) AS claims,
         countIf(claimed = 1 AND passed = 0) AS false_claims,
         countIf(surface IN ('policy', 'efficiency') AND state = 'graded') AS budgets,
-        countIf(surface = 'policy' AND state = 'graded') AS policies
+        countIf(surface = 'policy' AND state = 'graded') AS policies,
+        countIf(surface = 'policy' AND notEmpty(breaches)) AS broken,
+        countIf(surface = 'policy' AND arrayExists(b -> b.4, breaches)) AS hard,
+        countIf(arrayExists(b -> startsWith(b.3, 'budgets.'), breaches)) AS budget,
+        countIf(
+            surface = 'policy' AND arrayExists(b -> match(b.3, '^(conditionally_)?required_before\\.'), breaches)
+        ) AS checks,
+        countIf(surface = 'policy' AND arrayExists(b -> startsWith(b.3, 'prohibited.'), breaches)) AS doubled,
+        countIf(
+            surface = 'policy' AND arrayExists(b -> startsWith(b.3, 'conditionally_required_before.'), breaches)
+        ) AS gates
     FROM ({{judgements}})
     GROUP BY run_id, revision
 ) AS j ON j.run_id = r.run_id AND j.revision = r.revision
-LEFT JOIN
-(
-    SELECT
-        run_id,
-        revision,
-        countIf(of_policy) AS broken,
-        countIf(of_policy AND severity = 'hard') AS hard,
-        countIf(startsWith(rule, 'budgets.')) AS budget,
-        countIf(of_policy AND match(rule, '^(conditionally_)?required_before\\.')) AS checks,
-        countIf(of_policy AND startsWith(rule, 'prohibited.')) AS doubled,
-        countIf(of_policy AND startsWith(rule, 'conditionally_required_before.')) AS gates
-    FROM (SELECT *, surface = 'policy' AS of_policy FROM ({{breaches}}))
-    GROUP BY run_id, revision
-) AS v ON v.run_id = r.run_id AND v.revision = r.revision
 LEFT JOIN
 (
     SELECT
@@ -160,35 +149,46 @@ LEFT JOIN
     GROUP BY run_id
 ) AS s ON s.run_id = r.run_id;
 
+-- name: sums_of_clusters
+SELECT
+    grp,
+    {{counted}},
+    sumIf(ifNull(cost_usd, 0) + waiting_ns / 60e9 * {people_usd_per_minute:Float64}, {{scoped}})
+        AS unit_cost,
+    groupArrayIf(duration_ns, {{finished}}) AS finished_ns,
+    groupArrayIf(duration_ns, {{aborted}}) AS aborted_ns,
+    groupArrayIf(assumeNotNull(cost_usd), {{priced}}) AS costs,
+    groupArrayArrayIf(decision_ns, {{scoped}}) AS decision_ns,
+    groupArrayArrayIf(call_tokens, {{scoped}}) AS call_tokens
+FROM ({{judged}})
+GROUP BY grp, cluster;
+
+-- name: sums_of_runs
+SELECT
+    grp,
+    {{each}},
+    if({{scoped}}, ifNull(cost_usd, 0) + waiting_ns / 60e9 * {people_usd_per_minute:Float64}, 0)
+        AS unit_cost,
+    if({{finished}}, [duration_ns], []) AS finished_ns,
+    if({{aborted}}, [duration_ns], []) AS aborted_ns,
+    if({{priced}}, [assumeNotNull(cost_usd)], []) AS costs,
+    if({{scoped}}, decision_ns, []) AS decision_ns,
+    if({{scoped}}, call_tokens, []) AS call_tokens
+FROM ({{judged}});
+
 -- name: sums
 SELECT
     grp,
-    {{outer}},
+    {{added}},
     arraySort(groupArrayArray(finished_ns)) AS finished_ns,
     arraySort(groupArrayArray(aborted_ns)) AS aborted_ns,
     arraySort(groupArrayArray(costs)) AS costs,
-    groupArray(cluster_cost) AS cluster_costs,
-    groupArray(y_completion) AS cluster_solved,
+    groupArrayIf(unit_cost, part_scoped > 0) AS unit_costs,
+    groupArrayIf(part_verified, part_scoped > 0) AS unit_solved,
     arraySort(groupArrayArray(decision_ns)) AS decision_ns,
-    arraySort(groupArrayArray(call_tokens)) AS tokens_of_calls,
-    length(tokens_of_calls) AS calls_with_tokens,
-    tokens_of_calls[intDiv(90 * calls_with_tokens + 99, 100)] AS p90_call_tokens
-FROM
-(
-    SELECT
-        grp,
-        cluster,
-        {{inner}},
-        sumIf(ifNull(cost_usd, 0) + waiting_ns / 60e9 * {people_usd_per_minute:Float64}, {{scoped}})
-            AS cluster_cost,
-        groupArrayIf(duration_ns, {{finished}}) AS finished_ns,
-        groupArrayIf(duration_ns, {{aborted}}) AS aborted_ns,
-        groupArrayIf(assumeNotNull(cost_usd), {{priced}}) AS costs,
-        groupArrayArrayIf(decision_ns, {{scoped}}) AS decision_ns,
-        groupArrayArrayIf(call_tokens, {{scoped}}) AS call_tokens
-    FROM ({{judged}})
-    GROUP BY grp, cluster
-)
+    sum(length(call_tokens)) AS calls_with_tokens,
+    arraySort(groupArrayArray(call_tokens))[intDiv(90 * calls_with_tokens + 99, 100)] AS p90_call_tokens
+FROM ({{units}})
 GROUP BY grp
 ORDER BY grp;
 

@@ -17,7 +17,8 @@ class Link:
     """Where the runs behind a number are listed, and how many there are."""
 
     path: str
-    query: Mapping[str, str]
+    query: Mapping[str, str | list[str]]
+    """A list stands for a parameter given several times."""
     runs: int
 
     def as_json(self) -> JsonValue:
@@ -66,7 +67,7 @@ class Scope:
             until=until if self.until is None else Nanos(min(until, self.until)),
         )
 
-    def query(self) -> dict[str, str]:
+    def query(self) -> dict[str, str | list[str]]:
         """Return the conditions as an address of the metrics API carries them."""
         given = {
             "agent": self.agent,
@@ -75,10 +76,12 @@ class Scope:
             "since": None if self.since is None else rfc3339(self.since),
             "until": None if self.until is None else rfc3339(self.until),
         }
-        query = {name: value for name, value in given.items() if value is not None}
+        query: dict[str, str | list[str]] = {
+            name: value for name, value in given.items() if value is not None
+        }
         query["origin"] = "all" if self.origin is None else self.origin.value
         if self.slices:
-            query["slice"] = ",".join(f"{name}:{value}" for name, value in self.slices.items())
+            query["slice"] = [f"{name}:{value}" for name, value in self.slices.items()]
         return query
 
     def link(self, part: str, runs: int, *, keys: Mapping[str, str], plain: bool) -> Link:
@@ -89,9 +92,8 @@ class Scope:
         """
         query = self.query()
         told = plain and "" not in {self.version, self.environment, *self.slices.values()}
-        if not told or len(self.slices) > 1:
+        if not told:
             return Link(path=BEHIND_PATH, query={**query, "part": part}, runs=runs)
-        query.pop("slice", None)
-        for name, value in self.slices.items():
-            query["key"] = f"{keys[name]}:{value}"
+        if query.pop("slice", None) is not None:
+            query["key"] = [f"{keys[name]}:{value}" for name, value in self.slices.items()]
         return Link(path=RUNS_PATH, query={**query, "state": "settled"}, runs=runs)

@@ -1,6 +1,6 @@
 """The statements of metrics, put together from closed sets: nothing a caller says becomes SQL."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from collector import relations
@@ -25,6 +25,8 @@ STEP_COLUMNS = (
 
 ALL = ""
 """Everything in one group."""
+
+_BREACHING = "run_id IN (SELECT run_id FROM violations WHERE {{bounds}})"
 
 _FILLED = ("scoped", "finished", "aborted", "priced", "clean", "checked")
 """Parts that statements name."""
@@ -85,19 +87,25 @@ def compiled(sql: str, scope: Scope, units: Units, *, by: str = ALL, part: str =
     steps = relations.counted_steps(where, STEP_COLUMNS)
     runs = relations.runs(where, RUN_COLUMNS)
     named = load("scoring.metrics")
+    bounds = _bounds(scope)
     words = {
+        "units": named["sums_of_clusters" if units.cluster_by else "sums_of_runs"],
         "judged": named["judged"],
-        "judgements": named["judgements"],
         "breaches": named["breaches"],
+        "judgements_with_breaches": filled(
+            named["judgements"], bounds=f"{bounds} AND {_BREACHING}"
+        ),
+        "judgements": named["judgements"],
         "placed": named["placed"],
         "group": group,
         "part": condition(part),
-        "inner": inner(),
-        "outer": outer(),
+        "counted": per_cluster(),
+        "each": per_run(),
+        "added": added(),
         **{name: condition(name) for name in _FILLED},
         "runs": _bare(runs.sql, scope),
         "steps": steps.sql,
-        "bounds": _bounds(scope),
+        "bounds": bounds,
     }
     # In this order: what is filled in first may hold words that come later.
     text = filled(sql, **words)
@@ -122,32 +130,44 @@ def _bounds(scope: Scope) -> str:
     return " AND ".join(text for text, moment in asked if moment is not None) or "true"
 
 
-def inner() -> str:
-    """Return what is added up within a cluster."""
-    lines = []
+def per_cluster() -> str:
+    """Return what is added up within a cluster: runs of each part, and amounts."""
+    lines = [f"countIf({condition(name)}) AS part_{name}" for name in PARTS]
+    lines += [f"sumIf({amount}, {base}) AS amount_{name}" for name, amount, base in _amounts()]
+    return ",\n    ".join(lines)
+
+
+def per_run() -> str:
+    """Return the same where every run is a cluster of its own."""
+    lines = [f"toUInt64({condition(name)}) AS part_{name}" for name in PARTS]
+    lines += [f"if({base}, {amount}, 0) AS amount_{name}" for name, amount, base in _amounts()]
+    return ",\n    ".join(lines)
+
+
+def _amounts() -> Iterator[tuple[str, str, str]]:
+    """Yield name, expression and the runs over which it is added up."""
     for name, ratio in RATIOS.items():
-        base = condition(ratio.m)
-        y = f"sumIf({ratio.y}, {base})" if ratio.amount else f"countIf({condition(ratio.y)})"
-        lines += [f"{y} AS y_{name}", f"countIf({base}) AS m_{name}"]
-    lines += [f"countIf({condition(name)}) AS part_{name}" for name in PARTS]
-    scoped = condition("scoped")
-    lines += [f"sumIf({column}, {scoped}) AS total_{name}" for name, column in TOTALS.items()]
-    return ",\n        ".join(lines)
+        if ratio.amount:
+            yield name, ratio.y, condition(ratio.m)
+    for name, column in TOTALS.items():
+        yield f"all_{name}", column, condition("scoped")
 
 
-def outer() -> str:
+def added() -> str:
     """Return what is added up over clusters: sums, and products for the spread between them."""
     lines = []
-    for name in RATIOS:
-        y, m = f"toFloat64(y_{name})", f"toFloat64(m_{name})"
+    for name in PARTS:
+        part = f"toFloat64(part_{name})"
         lines += [
-            f"countIf(m_{name} > 0) AS clusters_{name}",
-            f"sum({m}) AS sum_m_{name}",
-            f"sum({y}) AS sum_y_{name}",
-            f"sum({m} * {m}) AS sum_mm_{name}",
-            f"sum({m} * {y}) AS sum_my_{name}",
-            f"sum({y} * {y}) AS sum_yy_{name}",
+            f"sum(part_{name}) AS parts_{name}",
+            f"sum({part} * {part}) AS squares_{name}",
+            f"countIf(part_{name} > 0) AS clusters_{name}",
         ]
-    lines += [f"sum(part_{name}) AS parts_{name}" for name in PARTS]
-    lines += [f"sum(total_{name}) AS totals_{name}" for name in TOTALS]
+    for name, ratio in RATIOS.items():
+        m, y = f"toFloat64(part_{ratio.m})", f"toFloat64(part_{ratio.y})"
+        if ratio.amount:
+            y = f"toFloat64(amount_{name})"
+            lines += [f"sum({y}) AS y_{name}", f"sum({y} * {y}) AS yy_{name}"]
+        lines.append(f"sum({m} * {y}) AS my_{name}")
+    lines += [f"sum(amount_all_{name}) AS totals_{name}" for name in TOTALS]
     return ",\n    ".join(lines)

@@ -23,9 +23,10 @@ class Sums:
     aborted_ns: Sequence[int] = ()
     costs: Sequence[float] = ()
     """USD of each run whose cost is known, ascending."""
-    cluster_costs: Sequence[float] = ()
-    cluster_solved: Sequence[int] = ()
-    """In the order of `cluster_costs`."""
+    unit_costs: Sequence[float] = ()
+    """USD of each unit: a cluster, or a run."""
+    unit_solved: Sequence[int] = ()
+    """Verified runs of each unit, in the order of `unit_costs`."""
     decision_ns: Sequence[int] = ()
     """How long people took to decide, ascending."""
     calls_with_tokens: int = 0
@@ -42,8 +43,8 @@ def of_row(row: Mapping[str, Any]) -> Sums:
         finished_ns=row["finished_ns"],
         aborted_ns=row["aborted_ns"],
         costs=row["costs"],
-        cluster_costs=row["cluster_costs"],
-        cluster_solved=row["cluster_solved"],
+        unit_costs=row["unit_costs"],
+        unit_solved=row["unit_solved"],
         decision_ns=row["decision_ns"],
         calls_with_tokens=int(row["calls_with_tokens"]),
         p90_call_tokens=int(row["p90_call_tokens"]) if row["calls_with_tokens"] else None,
@@ -51,11 +52,15 @@ def of_row(row: Mapping[str, Any]) -> Sums:
 
 
 def _moments(row: Mapping[str, Any], name: str) -> Moments:
+    ratio = RATIOS[name]
+    y, yy = f"parts_{ratio.y}", f"squares_{ratio.y}"
+    if ratio.amount:
+        y, yy = f"y_{name}", f"yy_{name}"
     return Moments(
-        clusters=int(row[f"clusters_{name}"]),
-        m=float(row[f"sum_m_{name}"]),
-        y=float(row[f"sum_y_{name}"]),
-        mm=float(row[f"sum_mm_{name}"]),
-        my=float(row[f"sum_my_{name}"]),
-        yy=float(row[f"sum_yy_{name}"]),
+        clusters=int(row[f"clusters_{ratio.m}"]),
+        m=float(row[f"parts_{ratio.m}"]),
+        y=float(row[y]),
+        mm=float(row[f"squares_{ratio.m}"]),
+        my=float(row[f"my_{name}"]),
+        yy=float(row[yy]),
     )

@@ -1,0 +1,202 @@
+"""`gnomon metrics` and `gnomon versions`: how good runs are, and what a new version changed."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from gnomon.cli import show
+from gnomon.cli.options import Json, Url, api
+from gnomon.model import JsonValue
+
+metrics = typer.Typer(help="Nine metrics, each with its guard.", no_args_is_help=True)
+versions = typer.Typer(help="Two versions of an agent compared.", no_args_is_help=True)
+
+_EXIT = {"PASS": 0, "FAIL": 1, "NOT ENOUGH DATA": 3}
+
+Agent = Annotated[str | None, typer.Option(help="Name of the agent.")]
+Environment = Annotated[str | None, typer.Option(help="Such as production.")]
+Since = Annotated[str | None, typer.Option(help="RFC 3339, or an age such as 7d.")]
+Until = Annotated[str | None, typer.Option(help="RFC 3339, or an age such as 2h.")]
+
+
+@metrics.command("show")
+def show_metrics(
+    agent: Agent = None,
+    version: Annotated[str | None, typer.Option(help="Version of the agent.")] = None,
+    environment: Environment = None,
+    slice_: Annotated[
+        list[str] | None, typer.Option("--slice", help="name:value of a slice of gnomon.yaml.")
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    by: Annotated[str, typer.Option(help="version, environment, week, day, or slice:<name>.")] = "",
+    surfaces: Annotated[
+        bool, typer.Option("--surfaces", help="The seven surfaces instead.")
+    ] = False,
+    as_json: Json = False,
+    url: Url = None,
+) -> None:
+    """Show the nine metrics with their guards, or the seven surfaces side by side."""
+    with api(url) as client:
+        answer = client.get(
+            "/v1/surfaces" if surfaces else "/v1/metrics",
+            agent=agent,
+            version=version,
+            environment=environment,
+            slice=slice_,
+            since=since,
+            until=until,
+            by=by or None,
+        )
+    if as_json:
+        show.as_json(answer)
+        return
+    for group in answer["groups"]:
+        show.notes.print(f"{group['group'] or 'all runs'}: {group['runs']} settled runs")
+        lines = _surfaces(group) if surfaces else _metrics(group)
+        show.table(
+            ["metric", ">value", ">low", ">high", ">n", "unit", "what to know"], lines, empty=""
+        )
+    if not answer["groups"]:
+        show.notes.print("no run fits; nothing sent yet, or the filters leave nothing")
+
+
+def _metrics(group: JsonValue) -> Iterator[list[object]]:
+    for name, metric in group["metrics"].items():
+        yield _line(name, metric)
+        for more, figure in metric["beside"].items():
+            yield _line(f"  {more}", figure)
+        for guard, figure in metric["guard"].items():
+            yield _line(f"  guard: {guard}", figure)
+    for name in ("solution_rate", "cost_per_success", "aborted"):
+        yield _line(f"three: {name}", group["three"][name])
+
+
+def _surfaces(group: JsonValue) -> Iterator[list[object]]:
+    for name, surface in group["surfaces"].items():
+        for figure_name, figure in surface["figures"].items():
+            yield _line(f"{name}: {figure_name}", figure)
+
+
+def _line(name: str, figure: JsonValue) -> list[object]:
+    scale = figure["scale"]
+    told = [figure["text"], *figure["flags"]]
+    if figure["open"]:
+        told.append(f"{figure['open']} open")
+    told += [f"{count} {reason}" for reason, count in figure["excluded"].items()]
+    numbers = [_number(figure[end], scale) for end in ("value", "low", "high")]
+    return [name, *numbers, figure["n"], figure["unit"], "; ".join(text for text in told if text)]
+
+
+def _number(value: float | None, scale: str) -> str:
+    if value is None:
+        return "–"
+    match scale:
+        case "rate":
+            return f"{100 * value:.1f} %"
+        case "difference":
+            return f"{100 * value:+.1f}"
+        case "usd":
+            return f"${value:.4f}"
+        case _:
+            return f"{value:.4g} {scale}"
+
+
+@versions.command("compare")
+def compare(
+    base: Annotated[str, typer.Argument(help="The version in use.")],
+    cand: Annotated[str, typer.Argument(help="The new version.")],
+    on: Annotated[
+        str, typer.Option(help="tasks (the same ones) or live (the same weeks).")
+    ] = "tasks",
+    agent: Agent = None,
+    environment: Environment = None,
+    slice_: Annotated[
+        list[str] | None, typer.Option("--slice", help="name:value of a slice of gnomon.yaml.")
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    metric: Annotated[
+        str | None, typer.Option(help="completion, clean or finished; default: that of the rule.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+) -> None:
+    """Compare two versions under the rule of gnomon.yaml.
+
+    Exit 0: PASS. 1: FAIL. 3: NOT ENOUGH DATA, or no rule was written.
+    """
+    if on not in {"tasks", "live"}:
+        raise typer.BadParameter("write tasks or live", param_hint="--on")
+    with api(url) as client:
+        answer = client.get(
+            f"/v1/compare/{on}",
+            base=base,
+            cand=cand,
+            agent=agent,
+            environment=environment,
+            slice=slice_,
+            since=since,
+            until=until,
+            metric=metric,
+        )
+    if as_json:
+        show.as_json(answer)
+    else:
+        _comparison(answer)
+    raise typer.Exit(_EXIT[answer["ruling"]["verdict"]])
+
+
+def _comparison(answer: JsonValue) -> None:
+    ruling, found = answer["ruling"], answer["difference"]
+    for warning in answer["warnings"]:
+        show.notes.print(f"warning: {warning}")
+    show.facts(
+        [
+            ("rule", ruling["hash"] or None),
+            ("verdict", ruling["sentence"]),
+            ("difference", _points(found)),
+            ("undecided runs", found["open"] or None),
+            *((f"p ({name})", value) for name, value in found["p_values"].items()),
+            ("note", answer["text"]),
+        ]
+    )
+    if answer.get("mix"):
+        _mix(answer["mix"])
+    if "changed" in answer:
+        _changed(answer)
+
+
+def _points(found: JsonValue) -> str:
+    value, low, high = (_number(found[end], "difference") for end in ("value", "low", "high"))
+    return f"{value} points [{low}, {high}], n = {found['n']} {found['unit']}, {found['method']}"
+
+
+def _mix(mix: JsonValue) -> None:
+    show.facts(
+        [
+            (f"mix of {mix['slice']}", f"{100 * mix['mix']:+.2f} points"),
+            ("rate", f"{100 * mix['rate']:+.2f} points"),
+            ("adjusted", _points(mix["adjusted"])),
+        ]
+    )
+
+
+def _changed(answer: JsonValue) -> None:
+    counts = f"fixed {answer['fixed']}, same {answer['same']}, broke {answer['broke']}"
+    show.notes.print(counts)
+    show.table(
+        ["task", "", ">change", "base runs", "new runs"],
+        (
+            (
+                task["task"],
+                task["word"],
+                f"{100 * task['size']:+.0f}",
+                task["base"]["run_ids"],
+                task["cand"]["run_ids"],
+            )
+            for task in answer["changed"]
+        ),
+        empty="no task changed",
+    )

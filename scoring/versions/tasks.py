@@ -1,0 +1,173 @@
+"""Two versions on the same tasks: paired, with magnitudes, and the tasks to read."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gnomon.clock import Nanos
+from gnomon.model import JsonValue
+from scoring.stats.results import Difference
+from scoring.stats.trials import Task
+from scoring.stats.versions import compare_tasks, far_apart
+
+_NANO = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRuns:
+    """The settled runs of one version at one task."""
+
+    task: str
+    version: str
+    runs: int
+    passed: int
+    undecided: int
+    """Neither right nor wrong: not verified, or not checked."""
+    first_start: Nanos
+    run_ids: Sequence[str]
+    """At most 20, to read."""
+
+    def as_json(self) -> JsonValue:
+        """Return counts and run ids."""
+        return {
+            "runs": self.runs,
+            "passed": self.passed,
+            "undecided": self.undecided,
+            "run_ids": list(self.run_ids),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedTask:
+    """One task on which the versions differ."""
+
+    task: str
+    size: float
+    """New less old share of passes."""
+    base: TaskRuns
+    cand: TaskRuns
+
+    @property
+    def word(self) -> str:
+        """`fixed` or `broke`."""
+        return "fixed" if self.size > 0 else "broke"
+
+    def as_json(self) -> JsonValue:
+        """Return the task with the runs to read."""
+        sides = {"base": self.base.as_json(), "cand": self.cand.as_json()}
+        return {"task": self.task, "size": self.size, "word": self.word, **sides}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskComparison:
+    """What changed on the tasks both versions tried."""
+
+    difference: Difference
+    changed: Sequence[ChangedTask]
+    """Largest change first."""
+    magnitudes: Mapping[str, int]
+    """Tasks by size of their change: part of the result, the counts alone fit many patterns."""
+    apart: Sequence[str]
+    """Tasks whose versions started more than an hour apart."""
+
+    def as_json(self) -> JsonValue:
+        """Return the comparison; better, same and worse stand in the difference."""
+        shown = self.difference.as_json()
+        del shown["changed"]
+        return {
+            "difference": shown,
+            "fixed": self.difference.better,
+            "same": self.difference.same,
+            "broke": self.difference.worse,
+            "magnitudes": dict(self.magnitudes),
+            "changed": [task.as_json() for task in self.changed],
+            "started_apart": len(self.apart),
+        }
+
+
+def on_tasks(
+    new: Mapping[str, TaskRuns], old: Mapping[str, TaskRuns], *, confidence: float = 0.95
+) -> TaskComparison:
+    """Return how two versions differ on their common tasks.
+
+    While runs are undecided the difference has no value: its limits are those of the worst case
+    (undecided runs of the new side fail, of the old side pass) and of the best.
+    """
+    seed = _seed(new, old)
+    found = _compared(_decided(new), _decided(old), seed, confidence)
+    undecided = sum(side[task].undecided for side in (new, old) for task in new.keys() & old.keys())
+    if undecided:
+        worst = _compared(_all(new, 0), _all(old, 1), seed, confidence)
+        best = _compared(_all(new, 1), _all(old, 0), seed, confidence)
+        found = replace(
+            found,
+            value=None,
+            low=worst.low,
+            high=best.high,
+            n=worst.n,
+            open=undecided,
+            flags=(*found.flags, "undecided"),
+        )
+    changed = [
+        ChangedTask(task=c.name, size=c.size, base=old[c.name], cand=new[c.name])
+        for c in found.changed
+    ]
+    gaps = {
+        task: (new[task].first_start - old[task].first_start) / _NANO
+        for task in new.keys() & old.keys()
+    }
+    sizes = Counter(f"{task.size:+.4g}" for task in changed)
+    if found.same:
+        sizes["0"] = found.same
+    return TaskComparison(
+        difference=found,
+        changed=changed,
+        magnitudes=dict(sorted(sizes.items(), key=lambda pair: -float(pair[0]))),
+        apart=far_apart(gaps),
+    )
+
+
+def _compared(
+    new: Mapping[str, Task], old: Mapping[str, Task], seed: int, confidence: float
+) -> Difference:
+    return compare_tasks(new, old, seed=seed, confidence=confidence)
+
+
+def _decided(side: Mapping[str, TaskRuns]) -> dict[str, Task]:
+    return {task: (runs.runs - runs.undecided, runs.passed) for task, runs in side.items()}
+
+
+def _all(side: Mapping[str, TaskRuns], share: int) -> dict[str, Task]:
+    return {task: (r.runs, r.passed + share * r.undecided) for task, r in side.items()}
+
+
+def _seed(new: Mapping[str, TaskRuns], old: Mapping[str, TaskRuns]) -> int:
+    """Derive chance from what is compared, so that a second look gives the same number."""
+    told = repr(
+        sorted((task, r.runs, r.passed, r.undecided) for side in (new, old) for task, r in side.items())
+    )  # fmt: skip
+    return int.from_bytes(hashlib.sha256(told.encode()).digest()[:4], "big")
+
+
+COUNTED: Mapping[str, tuple[str, str]] = {
+    "completion": ("verified", "unverified"),
+    "clean": ("clean", "unchecked"),
+    "finished": ("finished", ""),
+}
+"""Metric: the column of passes and that of the undecided, in the statement `tasks`."""
+
+
+def task_of(row: Mapping[str, Any], metric: str) -> TaskRuns:
+    """Return one row of the statement `tasks` as a metric counts it."""
+    passed, undecided = COUNTED[metric]
+    return TaskRuns(
+        task=row["task"],
+        version=row["version"],
+        runs=int(row["runs"]),
+        passed=int(row[passed]),
+        undecided=int(row[undecided]) if undecided else 0,
+        first_start=Nanos(row["first_start"]),
+        run_ids=tuple(row["run_ids"]),
+    )
