@@ -1,0 +1,25 @@
+"""The figures of the roll-up bench beside their goal."""
+
+from tests.bench import rollup
+from tests.bench.figures import Figure, say
+
+QUICK = 4_000
+
+
+def run(*, quick: bool = False) -> list[Figure]:
+    """Measure the demo's traffic and the recorded samples."""
+    figures = []
+    for load in rollup.LOADS:
+        found = rollup.best_of(load, QUICK if quick else rollup.SPANS)
+        say(rollup.shown(load, found))
+        ratio = (found["stored"] + found["visible"]) / found["stored"]
+        figures += [
+            Figure(name=f"{load}: stored, CPU a span", value=found["stored"], unit="us"),
+            Figure(
+                name=f"{load}: visible, CPU a span",
+                value=found["stored"] + found["visible"],
+                unit="us",
+            ),
+            Figure(name=f"{load}: visible : stored", value=ratio, below=rollup.LIMIT),
+        ]
+    return figures
