@@ -36,6 +36,8 @@ def set_up_logging(level: str, style: str) -> None:
     )
     # Libraries speak through `logging`; only what needs a look gets through.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(name)s: %(message)s")
+    # A tick that comes while the last one works is no news: the ledger of the jobs decides.
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
 
 
 class Metrics:

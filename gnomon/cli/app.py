@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import gnomon
-from gnomon.cli import records, serve, upkeep
+from gnomon.cli import judging, records, serve, upkeep
 
 app = typer.Typer(
     help="How good are your AI agents on real work, before and after launch?",
@@ -41,3 +41,7 @@ app.add_typer(records.runs, name="runs")
 app.add_typer(records.spans, name="spans")
 app.command("ledger")(records.ledger)
 app.add_typer(records.letters, name="dead-letters")
+app.add_typer(judging.policy, name="policy")
+app.add_typer(judging.graders, name="graders")
+app.add_typer(judging.labels, name="labels")
+app.add_typer(judging.jobs, name="jobs")

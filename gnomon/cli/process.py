@@ -24,6 +24,8 @@ from gnomon.model import JsonValue
 from gnomon.service import Life, health_router, lifespan
 from gnomon.telemetry import Metrics
 from gnomon.watch import Watch
+from scoring import watched as scoring_watched
+from scoring.metrics import watched as metrics_watched
 
 if TYPE_CHECKING:
     from collector.service import Collector
@@ -50,7 +52,12 @@ def watch_of(settings: Settings) -> tuple[Watch, Watched]:
     if path is None and Path("gnomon.yaml").exists():
         path = Path("gnomon.yaml")
     watch = watching.read(path) if path is not None else Watch()
-    watch.refuse_unknown(collector_watched.SECTIONS)
+    watch.refuse_unknown(
+        collector_watched.SECTIONS | scoring_watched.SECTIONS | metrics_watched.SECTIONS
+    )
+    # Read here too, so that every mistake stops the start and `gnomon config check`.
+    scoring_watched.watched(watch)
+    metrics_watched.watched(watch)
     return watch, collector_watched.watched(watch)
 
 
@@ -127,6 +134,7 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
     """Open store and queue and put everything together; the parts start with the application."""
     from collector import service as collecting
     from gnomon.http import install_problems
+    from scoring import service as judging
 
     refuse_open_network(settings)
     watch, watched = watch_of(settings)
@@ -138,6 +146,17 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
             collecting.opened(settings, watched, clock=clock, metrics=metrics)
         )
 
+        scoring = judging.build(
+            settings,
+            watch,
+            store=collector.store,
+            reader=collector.reader,
+            watermark=collector.rollup.watermark,
+            clock=clock,
+            metrics=metrics,
+        )
+        parts = (*collector.parts, *scoring.parts)
+
         def addresses() -> dict[str, str]:
             host = f"[{settings.host}]" if ":" in settings.host else settings.host
             port = listener.getsockname()[1]
@@ -147,14 +166,18 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
         app = FastAPI(
             title="Gnomon",
             version=gnomon.__version__,
-            lifespan=lifespan(collector.parts, life),
+            lifespan=lifespan(parts, life),
             docs_url=None,
             redoc_url=None,
             openapi_url="/v1/openapi.json",
         )
         install_problems(app)
         app.add_middleware(Timed, metrics=metrics)
-        app.include_router(health_router(collector.healthy, life, metrics.registry))
+        app.include_router(
+            health_router((*collector.healthy, *scoring.parts), life, metrics.registry)
+        )
+        # Scoring first: its `/v1/runs/{run_id}/judgments` is more precise than the collector's own.
+        app.include_router(scoring.router)
         app.include_router(collector.router)
 
         @app.get("/v1/config", operation_id="show_config", tags=["config"])

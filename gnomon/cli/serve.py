@@ -19,7 +19,7 @@ from gnomon.cli.options import Config, Data, StoreUrl
 from gnomon.errors import GnomonError
 
 if TYPE_CHECKING:
-    from gnomon.cli.demo import Progress
+    from gnomon.cli.demo import Audit, Progress
     from gnomon.cli.process import Process
     from gnomon.config import Settings
 
@@ -58,22 +58,26 @@ def demo(
     as_json: Announce = False,
 ) -> None:
     """Run the refund desk: a toy agent at work, sent through the real receiver."""
-    from gnomon.cli.demo import demo_config
+    from gnomon.cli.demo import Audit, demo_config, demo_policy
     from gnomon.cli.process import settings_of
 
     with tempfile.TemporaryDirectory(prefix="gnomon-demo-") as scratch:
         place = data or Path(scratch)
         place.mkdir(parents=True, exist_ok=True)
+        audit = Audit()
         config_file = place / "gnomon.yaml"
-        config_file.write_text(demo_config(), encoding="utf-8")
+        config_file.write_text(demo_config(audit.url), encoding="utf-8")
+        (place / "trajectory.yaml").write_text(demo_policy(), encoding="utf-8")
         settings = settings_of(data=place, config_file=config_file)
-        sys.exit(_run(settings, as_json=as_json, desk=_Desk(speed=speed, seed=seed, runs=runs)))
+        desk = _Desk(audit, speed=speed, seed=seed, runs=runs)
+        sys.exit(_run(settings, as_json=as_json, desk=desk))
 
 
 class _Desk:
     """The demo's traffic, on a thread of its own beside the process it sends to."""
 
-    def __init__(self, *, speed: float, seed: int, runs: int | None) -> None:
+    def __init__(self, audit: "Audit", *, speed: float, seed: int, runs: int | None) -> None:
+        self._audit = audit
         self._speed = speed
         self._seed = seed
         self._runs = runs
@@ -83,6 +87,7 @@ class _Desk:
 
     def open(self, addresses: dict[str, str]) -> None:
         """Start sending to the process that has just become ready."""
+        self._audit.start()
         self._thread = threading.Thread(
             target=self._work, args=(addresses,), name="desk", daemon=True
         )
@@ -93,6 +98,7 @@ class _Desk:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(10.0)
+        self._audit.stop(5.0)
 
     def _work(self, addresses: dict[str, str]) -> None:
         from gnomon.cli.demo import run_traffic
@@ -109,6 +115,7 @@ class _Desk:
                 stop=self._stop,
                 on_progress=self._tell,
                 grpc_address=addresses["otlp_grpc"],
+                on_truth=self._audit.note,
             )
         except GnomonError as error:
             show.notes.print(f"the desk stopped: {error.detail}")
