@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -67,11 +67,14 @@ def build_web(
     *,
     interval: Interval | None = None,
     explain: Explain | None = None,
+    addresses: Callable[[], Mapping[str, str]] | None = None,
 ) -> FastAPI:
     """Return the pages as an application to be mounted at `/`, behind the API's routes.
 
     `interval`: `scoring.stats` Wilson; without it shares are shown with counts only.
     `explain`: which rule filled which field; without it the tab is absent.
+    `addresses`: where `otlp_http` and `otlp_grpc` are received, for the first steps; without it
+    they are read from the settings.
     """
     forms = Forms()
     files = assets.load()
@@ -80,7 +83,7 @@ def build_web(
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Guarded)
     _add_static(app, files)
-    _add_overview(app, pages, reader, books, touched, interval, settings)
+    _add_overview(app, pages, reader, books, touched, interval, addresses or _ports(settings))
     order = tuple(watched.business_keys)
     _add_runs(app, pages, reader, order)
     _add_run(app, pages, reader, explain, order)
@@ -88,6 +91,14 @@ def build_web(
     _add_frame(app, pages, forms)
     _add_errors(app, pages)
     return app
+
+
+def _ports(settings: Settings) -> Callable[[], Mapping[str, str]]:
+    host = settings.host
+    return lambda: {
+        "otlp_http": f"http://{host}:{settings.otlp_http_port}",
+        "otlp_grpc": f"{host}:{settings.otlp_grpc_port}",
+    }
 
 
 def _add_static(app: FastAPI, files: assets.Assets) -> None:
@@ -114,7 +125,7 @@ def _add_overview(
     books: Books,
     touched: TouchedTraces,
     interval: Interval | None,
-    settings: Settings,
+    addresses: Callable[[], Mapping[str, str]],
 ) -> None:
     boards: Cache[overview.Board] = Cache()
 
@@ -144,7 +155,7 @@ def _add_overview(
             touched=touched,
             now=now,
             address=address,
-            endpoints=(settings.otlp_grpc_port, settings.otlp_http_port),
+            addresses=addresses(),
         )
         return pages.show(request, "overview.html", view)
 

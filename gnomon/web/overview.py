@@ -1,6 +1,6 @@
 """Overview: is any agent getting worse now?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -89,8 +89,8 @@ class OverviewView:
     poll: str
     csv: str
     """Query string of the tables."""
-    endpoints: tuple[int, int]
-    """Ports of OTLP over gRPC and HTTP."""
+    addresses: Mapping[str, str]
+    """Where `otlp_http` and `otlp_grpc` are received."""
 
 
 def query_of(agent: str, period: str) -> Query:
@@ -307,7 +307,7 @@ def overview(
     touched: TouchedTraces,
     now: Nanos,
     address: Callable[[str], str],
-    endpoints: tuple[int, int],
+    addresses: Mapping[str, str],
 ) -> OverviewView:
     """Return the page; `kept` answers from the cache, `address` names the page of a period."""
     shown = kept(period)
@@ -324,5 +324,5 @@ def overview(
         book=account("all", rows),
         poll=address(period.name),
         csv=address(period.name).removeprefix("/"),
-        endpoints=endpoints,
+        addresses=addresses,
     )
