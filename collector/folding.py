@@ -9,6 +9,7 @@ from importlib.resources.abc import Traversable
 import structlog
 
 from collector.fold import Folded, Previous, fold_traces
+from collector.open_runs import OpenRuns
 from collector.queue.port import Touched
 from collector.rows import Place
 from collector.store import Reader, Writer
@@ -53,6 +54,16 @@ class TraceFolding:
         self._writer = writer
         self._watched = watched
         self._reading = reading_of(watched)
+        self._open = OpenRuns()
+
+    def settle(self, traces: Sequence[Touched], now: Nanos) -> set[str]:
+        """Settle the runs of which nothing came since they were folded; return their traces."""
+        quiet = self._open.take_quiet(traces, now)
+        if quiet:
+            folded_at = max([now, *(waiting.folded_at + 1 for waiting in quiet.values())])
+            runs = [waiting.run for waiting in quiet.values()]
+            self._writer.runs(runs, reading=self._reading, folded_at=folded_at)
+        return set(quiet)
 
     def span_counts(self, traces: Sequence[str]) -> dict[str, int]:
         """Return how many spans each of these traces has."""
@@ -65,7 +76,10 @@ class TraceFolding:
         folded = self._folded(reach, traces, now)
         while self._meets_others(reach, folded):
             folded = self._folded(reach, traces, now)
-        self._write(reach, folded, now)
+        self._open.forget(reach.traces)
+        folded_at = max([now, *(place.folded_at + 1 for place in reach.places)])
+        self._write(reach, folded, folded_at)
+        self._open.remember(traces, folded, folded_at)
         return dict(folded.again)
 
     def _folded(self, reach: _Reach, touched: Sequence[Touched], now: Nanos) -> Folded:
@@ -117,9 +131,8 @@ class TraceFolding:
         self._widen(reach)
         return reach.traces != before
 
-    def _write(self, reach: _Reach, folded: Folded, now: Nanos) -> None:
+    def _write(self, reach: _Reach, folded: Folded, folded_at: int) -> None:
         stored = reach.stored
-        folded_at = max([now, *(place.folded_at + 1 for place in reach.places)])
         changed = self._changed_traces(folded, stored)
         steps = [step for step in folded.steps if step.trace_id in changed]
         self._writer.steps(steps, folded_at=folded_at)

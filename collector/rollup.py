@@ -37,6 +37,9 @@ _REMEMBERED = 20_000
 class Folding(Protocol):
     """What reads some traces, folds them and writes what came out."""
 
+    def settle(self, traces: Sequence[Touched], now: Nanos) -> set[str]:
+        """Settle runs that need no reading for it; return their traces, which are done."""
+
     def span_counts(self, traces: Sequence[str]) -> dict[str, int]:
         """Return how many spans each of these traces has."""
 
@@ -122,8 +125,9 @@ class RollUp:
         now = to_nanos(began)
         due = self._touched.due(now, TRACES)
         ready = self._paced(due, now)
-        counts = self._folding.span_counts([trace.trace_id for trace in ready]) if ready else {}
-        for lot in lots(ready, counts, self._lot_spans):
+        left = self._settle(ready, now)
+        counts = self._folding.span_counts([trace.trace_id for trace in left]) if left else {}
+        for lot in lots(left, counts, self._lot_spans):
             if self._stopping.is_set():
                 return False
             self._fold(lot)
@@ -145,6 +149,13 @@ class RollUp:
                 self._recovered()
             self._busy_since = None
             self._stopping.wait(wait)
+
+    def _settle(self, ready: Sequence[Touched], now: Nanos) -> list[Touched]:
+        """Settle what can be without reading; return the other traces."""
+        done = self._folding.settle(ready, now)
+        if done:
+            self._touched.folded([trace for trace in ready if trace.trace_id in done], {})
+        return [trace for trace in ready if trace.trace_id not in done]
 
     def _fold(self, lot: Sequence[Touched]) -> None:
         """Fold a lot; when it cannot be, find the trace that is to blame and set it aside."""

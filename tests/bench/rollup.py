@@ -86,15 +86,15 @@ class Meters:
 
     def __init__(self) -> None:
         self.spent: dict[str, float] = {}
-        self.calls: dict[str, int] = {}
+        self.phase = ""
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         """Count what happens inside."""
+        name = f"{self.phase}.{name}" if self.phase else name
         before = ingest.cpu()
         yield
         self.spent[name] = self.spent.get(name, 0.0) + ingest.cpu() - before
-        self.calls[name] = self.calls.get(name, 0) + 1
 
 
 class Metered:
@@ -147,16 +147,17 @@ def roll_up(store: Store, spool: Spool, watch: Watched, meters: Meters, *, profi
     """Fold what was stored, then settle it, as the thread of the service does."""
     now = [to_nanos(utc_now())]  # stands still: nothing settles before its phase
     reader, rows = Reader(store), Rows(store)
+    folding = TraceFolding(
+        Metered(reader, meters, "read"),  # type: ignore[arg-type]
+        Metered(rows, meters, "write"),  # type: ignore[arg-type]
+        watch,
+    )
+    touched = Metered(spool.touched, meters, "touched")
+    rollup = RollUp(folding, touched, clock=lambda: from_nanos(now[0]))
     for phase in ("visible", "settled"):
-        folding = TraceFolding(
-            Metered(reader, meters, f"{phase}.read"),  # type: ignore[arg-type]
-            Metered(rows, meters, f"{phase}.write"),  # type: ignore[arg-type]
-            watch,
-        )
-        touched = Metered(spool.touched, meters, f"{phase}.touched")
-        rollup = RollUp(folding, touched, clock=lambda: from_nanos(now[0]))
+        meters.phase = phase
         watching = cProfile.Profile()
-        with meters(phase):
+        with meters("whole"):
             if profile:
                 watching.runcall(_drain, rollup)
             else:
@@ -221,11 +222,11 @@ def shown(load: str, figures: Mapping[str, float]) -> str:
     ]
     for phase in ("visible", "settled"):
         outside = sum(get(f"{phase}.{part}", 0.0) for part in ("read", "write", "touched"))
-        fold = get(phase, 0.0) - outside
+        fold = get(f"{phase}.whole", 0.0) - outside
         parts = "  ".join(
             f"{part} {get(f'{phase}.{part}', 0.0):.1f}" for part in ("read", "write", "touched")
         )
-        lines.append(f"  {phase:12} {get(phase, 0.0):6.1f}  = fold {fold:.1f}  {parts}")
+        lines.append(f"  {phase:12} {get(f'{phase}.whole', 0.0):6.1f}  = fold {fold:.1f}  {parts}")
         lines.append(
             "               "
             + "  ".join(
@@ -234,8 +235,8 @@ def shown(load: str, figures: Mapping[str, float]) -> str:
                 if name.startswith(f"{phase}.") and name.count(".") == 2 and value >= 0.5
             )
         )
-    ratio = (figures["stored"] + figures["visible"]) / figures["stored"]
-    whole = ratio + figures["settled"] / figures["stored"]
+    ratio = (figures["stored"] + figures["visible.whole"]) / figures["stored"]
+    whole = ratio + figures["settled.whole"] / figures["stored"]
     lines.append(f"  run visible : stored = {ratio:.2f} (limit {LIMIT}); with settling {whole:.2f}")
     return "\n".join(lines)
 

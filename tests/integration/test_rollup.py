@@ -195,6 +195,34 @@ def test_order_repetition_and_delay_change_nothing(store: Store, seed: int) -> N
     assert len(house.steps()) == len({(s.trace_id, s.span_id) for s in spans})
 
 
+def test_a_quiet_run_settles_without_being_read_as_it_would_by_reading(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(store)
+    for name in MANY:
+        house.send_sample(name)
+    house.fold()
+    house.later(600)
+    with monkeypatch.context() as patched:
+        patched.setattr(house.reader, "spans", lambda _traces: pytest.fail("spans were read"))
+        house.fold()
+    spans = [span for name in MANY for span in samples.spans(name)]
+    logs = [log for name in MANY for log in samples.logs(name)]
+    assert house.runs() == expected(house, spans, logs)
+    assert {run.state for run in house.runs().values()} == {RunState.SETTLED}
+    assert house.touched.waiting == {}
+
+
+def test_a_quiet_run_settles_alike_after_a_restart(store: Store) -> None:
+    house = House(store)
+    house.send_sample(MANY[0])
+    house.fold()
+    house.build(house.watched)
+    house.later(600)
+    house.fold()
+    assert house.runs() == expected(house, samples.spans(MANY[0]), samples.logs(MANY[0]))
+
+
 def test_a_quiet_run_settles_and_its_steps_are_not_written_again(store: Store) -> None:
     house = House(store)
     house.send_sample(MANY[0])
@@ -403,6 +431,9 @@ class Failing:
     def __init__(self) -> None:
         self.broken = True
         self.folded = threading.Event()
+
+    def settle(self, traces: Sequence[Touched], now: Nanos) -> set[str]:
+        return set()
 
     def span_counts(self, traces: Sequence[str]) -> dict[str, int]:
         if self.broken:
