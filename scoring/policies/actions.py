@@ -1,7 +1,8 @@
 """What an agent did, tool call by tool call, as the policies see it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -47,6 +48,38 @@ class Action:
     def may_have_committed(self) -> bool:
         """Whether it counts as an effect; one that was recognised as a repeat does not."""
         return self.ending in (Ending.SUCCEEDED, Ending.AMBIGUOUS, Ending.UNRECORDED)
+
+
+class Trajectory:
+    """The calls of a run in order of start, found by tool and by time without looking at all."""
+
+    def __init__(self, actions: Sequence[Action]) -> None:
+        self.all = actions
+        self._starts = [action.started for action in actions]
+        self._of: dict[str, list[Action]] = {}
+        for action in actions:
+            self._of.setdefault(action.tool, []).append(action)
+        self._starts_of = {
+            tool: [action.started for action in calls] for tool, calls in self._of.items()
+        }
+
+    @property
+    def tools(self) -> Collection[str]:
+        """The tools that were called."""
+        return self._of.keys()
+
+    def of(self, tool: str) -> Sequence[Action]:
+        """Return the calls of a tool."""
+        return self._of.get(tool, ())
+
+    def before(self, tool: str, moment: Nanos) -> Sequence[Action]:
+        """Return the calls of a tool that started by a moment."""
+        return self.of(tool)[: bisect_right(self._starts_of.get(tool, ()), moment)]
+
+    def since(self, moment: Nanos) -> Iterator[Action]:
+        """Yield all calls that started at a moment or later."""
+        for place in range(bisect_left(self._starts, moment), len(self.all)):
+            yield self.all[place]
 
 
 HARNESS = {

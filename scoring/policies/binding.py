@@ -1,10 +1,9 @@
 """Whether two calls speak of the same entity."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 
-from gnomon.model import JsonValue
-from scoring.policies.actions import MISSING, Action, at
+from scoring.policies.actions import MISSING, Action, Trajectory, at
 from scoring.policies.language import ResultOf
 
 UNRESOLVED = object()
@@ -43,7 +42,7 @@ def number(value: object) -> Decimal | None:
 
 
 def wanted(
-    bind: Mapping[str, str | ResultOf], judged: Action, actions: Sequence[Action]
+    bind: Mapping[str, str | ResultOf], judged: Action, actions: Trajectory
 ) -> dict[str, object]:
     """Return the value each bound argument must have, UNRESOLVED where it can not be known."""
     return {
@@ -54,18 +53,17 @@ def wanted(
     }
 
 
-def _answered(source: ResultOf, judged: Action, actions: Sequence[Action]) -> object:
+def _answered(source: ResultOf, judged: Action, actions: Trajectory) -> object:
     """Return what the last successful call of another tool answered before the judged one."""
-    found: JsonValue = UNRESOLVED
-    for action in actions:
-        if action.tool != source.result_of or action.ended > judged.started:
+    for action in reversed(actions.before(source.result_of, judged.started)):
+        if action.ended > judged.started or not action.succeeded:
             continue
-        if not action.succeeded or not _matches(action, judged, source.match):
+        if not _matches(action, judged, source.match):
             continue
         value = at(action.result, source.path)
         if value is not MISSING and value is not None:
-            found = value
-    return found
+            return value
+    return UNRESOLVED
 
 
 def _matches(action: Action, judged: Action, match: Mapping[str, str]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gnomon.model import Run, Step
 from scoring.policies import relations
-from scoring.policies.actions import Action, actions_of
+from scoring.policies.actions import Action, Trajectory, actions_of
 from scoring.policies.language import Policy, Scope
 from scoring.policies.verdict import Checked, Finding, NotEvaluable, Violation
 
@@ -25,14 +25,14 @@ def in_scope(scope: Scope, run: Run) -> bool:
 
 def check_run(policy: Policy, run: Run, steps: Sequence[Step]) -> Checked:
     """Judge a production run: what was not recorded is not evaluable."""
-    actions = actions_of(steps, policy.results)
+    actions = Trajectory(actions_of(steps, policy.results))
     findings = [*_trajectory(policy, actions), *_budgets(policy, run)]
     return _checked(policy, findings, applied=_applied(policy, actions))
 
 
 def check_trial(policy: Policy, actions: Sequence[Action]) -> Checked:
     """Judge a trial by its harness's own record: a relation that can not be shown is unmet."""
-    ordered = sorted(actions, key=lambda action: (action.started, action.step))
+    ordered = Trajectory(sorted(actions, key=lambda action: (action.started, action.step)))
     findings = [_unmet(finding) for finding in _trajectory(policy, ordered)]
     return _checked(policy, findings, applied=_applied(policy, ordered))
 
@@ -63,7 +63,7 @@ def _checked(policy: Policy, findings: Iterable[Finding], *, applied: int) -> Ch
     )
 
 
-def _trajectory(policy: Policy, actions: Sequence[Action]) -> Iterator[Finding]:
+def _trajectory(policy: Policy, actions: Trajectory) -> Iterator[Finding]:
     for target, requirements in policy.required_before.items():
         for place, requirement in enumerate(requirements):
             rule = f"required_before.{target}.{place}"
@@ -82,7 +82,7 @@ def _trajectory(policy: Policy, actions: Sequence[Action]) -> Iterator[Finding]:
     yield from _arguments(policy, actions)
 
 
-def _arguments(policy: Policy, actions: Sequence[Action]) -> Iterator[Finding]:
+def _arguments(policy: Policy, actions: Trajectory) -> Iterator[Finding]:
     if not policy.arguments:
         return
     from jsonschema import Draft202012Validator
@@ -90,9 +90,7 @@ def _arguments(policy: Policy, actions: Sequence[Action]) -> Iterator[Finding]:
     for tool, schema in policy.arguments.items():
         rule = f"arguments.{tool}"
         validator = Draft202012Validator(schema)
-        for action in actions:
-            if action.tool != tool:
-                continue
+        for action in actions.of(tool):
             if action.arguments is None:
                 reason = f"arguments of {tool} were not recorded"
                 yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
@@ -142,9 +140,8 @@ def _usd(run: Run, limit: float | None) -> float | None:
     return run.cost_usd if enough or not run.unpriced_calls else None
 
 
-def _applied(policy: Policy, actions: Sequence[Action]) -> int:
+def _applied(policy: Policy, actions: Trajectory) -> int:
     """Count the rules that found something to judge."""
-    called = {action.tool for action in actions}
     targets = [
         *(tool for tool, rules in policy.required_before.items() for _ in rules),
         *(tool for tool, rules in policy.conditionally_required_before.items() for _ in rules),
@@ -152,4 +149,4 @@ def _applied(policy: Policy, actions: Sequence[Action]) -> int:
         *(rule.tool for rule in policy.prohibited),
         *policy.arguments,
     ]
-    return sum(tool in called for tool in targets) + len(policy.budgets.model_fields_set)
+    return sum(tool in actions.tools for tool in targets) + len(policy.budgets.model_fields_set)

@@ -3,36 +3,36 @@
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from scoring.policies.actions import Action, Ending
+from scoring.policies.actions import Action, Ending, Trajectory
 from scoring.policies.binding import UNRESOLVED, argument, bound, number, same, wanted
 from scoring.policies.language import AfterAmbiguous, Prohibited, Requirement, When
 from scoring.policies.verdict import Finding, NotEvaluable, Violation
 
 
 def required_before(
-    rule: str, target: str, requirement: Requirement, actions: Sequence[Action]
+    rule: str, target: str, requirement: Requirement, actions: Trajectory
 ) -> Iterator[Finding]:
     """Yield a finding for each call of the target that the required call did not precede."""
-    for judged in _calls(actions, target):
+    for judged in actions.of(target):
         yield from _preceded(rule, judged, requirement, actions)
 
 
 def _preceded(
-    rule: str, judged: Action, requirement: Requirement, actions: Sequence[Action]
+    rule: str, judged: Action, requirement: Requirement, actions: Trajectory
 ) -> Iterator[Finding]:
     values = wanted(requirement.bind, judged, actions)
+    for action in reversed(actions.before(requirement.tool, judged.started)):
+        in_time = action is not judged and action.ended <= judged.started
+        if in_time and action.succeeded and bound(action, values):
+            return
     doubtful: list[str] = []
     seen: list[Action] = []
-    for action in _calls(actions, requirement.tool):
-        if action is judged:
-            continue
-        about = bound(action, values)
-        if about is False:
+    for action in actions.of(requirement.tool):
+        about = None if action is judged else bound(action, values)
+        if action is judged or about is False:
             continue
         seen.append(action)
         in_time = action.ended <= judged.started
-        if in_time and action.succeeded and about:
-            return
         if in_time and (action.ending is Ending.UNRECORDED or (action.succeeded and about is None)):
             doubtful.append(action.step)
     if doubtful:
@@ -60,10 +60,10 @@ def _why_not(seen: Sequence[Action], judged: Action) -> str:
 
 
 def conditionally_required(
-    rule: str, target: str, requirement: Requirement, when: When, actions: Sequence[Action]
+    rule: str, target: str, requirement: Requirement, when: When, actions: Trajectory
 ) -> Iterator[Finding]:
     """Yield findings for the calls of the target that the condition holds for."""
-    for judged in _calls(actions, target):
+    for judged in actions.of(target):
         holds = condition(when, argument(judged, when.arg))
         if holds is None:
             reason = f"argument {when.arg} of {target} was not recorded or is no number"
@@ -95,20 +95,19 @@ def _compared(when: When, value: Decimal) -> bool:
 
 
 def after_ambiguous(
-    rule: str, target: str, asked: AfterAmbiguous, actions: Sequence[Action]
+    rule: str, target: str, asked: AfterAmbiguous, actions: Trajectory
 ) -> Iterator[Finding]:
     """Yield a finding for each write of unknown result that was not followed as it must be."""
-    for judged in _calls(actions, target):
+    for judged in actions.of(target):
         if judged.ending is not Ending.AMBIGUOUS:
             continue
         values = wanted(asked.bind, judged, actions)
         follower = next(
             (
                 action
-                for action in actions
+                for action in actions.since(judged.ended)
                 if action.tool in asked.related
                 and action is not judged
-                and action.started >= judged.ended
                 and bound(action, values) is not False
             ),
             None,
@@ -122,7 +121,7 @@ def after_ambiguous(
             yield Violation(rule=rule, message=message, steps=[judged.step, follower.step])
 
 
-def prohibited(rule: str, asked: Prohibited, actions: Sequence[Action]) -> Iterator[Finding]:
+def prohibited(rule: str, asked: Prohibited, actions: Trajectory) -> Iterator[Finding]:
     """Yield a finding for each prohibited relation or number of effects."""
     if asked.max_committed is not None:
         yield from _too_many(rule, asked, asked.max_committed, actions)
@@ -131,32 +130,35 @@ def prohibited(rule: str, asked: Prohibited, actions: Sequence[Action]) -> Itera
     elif asked.after is not None:
         yield from _too_late(rule, asked, asked.after, actions)
     else:
-        for judged in _calls(actions, asked.tool):
+        for judged in actions.of(asked.tool):
             yield Violation(rule=rule, message=f"{asked.tool} is prohibited", steps=[judged.step])
 
 
-def _too_early(
-    rule: str, asked: Prohibited, other: str, actions: Sequence[Action]
-) -> Iterator[Finding]:
+def _too_early(rule: str, asked: Prohibited, other: str, actions: Trajectory) -> Iterator[Finding]:
     """A call that came first, where the other one came only afterwards."""
-    for judged in _calls(actions, asked.tool):
+    for judged in actions.of(asked.tool):
         values = wanted(asked.bind, judged, actions)
-        others = [one for one in _calls(actions, other) if bound(one, values) is not False]
-        done = any(one.ended <= judged.started and one.succeeded for one in others)
-        later = [one.step for one in others if one.ended > judged.started]
-        if later and not done:
+        if any(
+            one.ended <= judged.started and one.succeeded and bound(one, values) is not False
+            for one in reversed(actions.before(other, judged.started))
+        ):
+            continue
+        later = [
+            one.step
+            for one in actions.of(other)
+            if one.ended > judged.started and bound(one, values) is not False
+        ]
+        if later:
             message = f"{asked.tool} came before {other}"
             yield Violation(rule=rule, message=message, steps=[judged.step, *later])
 
 
-def _too_late(
-    rule: str, asked: Prohibited, other: str, actions: Sequence[Action]
-) -> Iterator[Finding]:
-    for judged in _calls(actions, asked.tool):
+def _too_late(rule: str, asked: Prohibited, other: str, actions: Trajectory) -> Iterator[Finding]:
+    for judged in actions.of(asked.tool):
         values = wanted(asked.bind, judged, actions)
         earlier = [
             one.step
-            for one in _calls(actions, other)
+            for one in actions.before(other, judged.started)
             if one is not judged
             and one.succeeded
             and one.ended <= judged.started
@@ -167,12 +169,10 @@ def _too_late(
             yield Violation(rule=rule, message=message, steps=[judged.step, *earlier])
 
 
-def _too_many(
-    rule: str, asked: Prohibited, most: int, actions: Sequence[Action]
-) -> Iterator[Finding]:
+def _too_many(rule: str, asked: Prohibited, most: int, actions: Trajectory) -> Iterator[Finding]:
     """Count effects that took place or may have; one recognised as a repeat is none."""
     groups: dict[tuple[object, ...], dict[str, list[str]]] = {}
-    for action in _calls(actions, asked.tool):
+    for action in actions.of(asked.tool):
         if not action.may_have_committed:
             continue
         entity = tuple(_entity(argument(action, name)) for name in asked.per)
@@ -195,7 +195,3 @@ def _entity(value: object) -> str | None:
         return None
     found = number(value)
     return str(value) if found is None else str(found.normalize())
-
-
-def _calls(actions: Sequence[Action], tool: str) -> list[Action]:
-    return [action for action in actions if action.tool == tool]

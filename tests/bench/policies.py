@@ -1,0 +1,82 @@
+"""How long a policy takes over a million steps on one core. Goal: under 60 s."""
+
+import json
+import resource
+import sys
+import time
+
+from gnomon.cli.demo import demo_policy
+from gnomon.clock import Nanos
+from gnomon.model import Kind, Run, RunId, SpanId, Step, TraceId
+from gnomon.watch import parse
+from scoring.policies.check import check_run
+from scoring.policies.language import policy_of
+
+STEPS = 1_000_000
+SECOND = 1_000_000_000
+CALLS = (
+    ("get_order", {"order": "O-1"}, {"order": {"id": "O-1", "customer": "c1", "total": 40}}),
+    ("verify_identity", {"customer": "c1"}, {"ok": True}),
+    ("consult_refund_policy", {"topic": "refunds"}, {"policy": "Refund once. " * 8}),
+    ("request_refund_approval", {"order": "O-1", "amount": 140}, {"status": "granted"}),
+    ("issue_refund", {"order": "O-1", "amount": 140, "idempotency_key": "k"}, {"ok": True}),
+    ("inspect_order_status", {"order": "O-1"}, {"refunds": [{"refund": "R-1", "amount": 140}]}),
+)
+
+
+def steps_of(run_id: str, count: int) -> list[Step]:
+    """Return a run: half of its steps are model calls, the others go round the desk's tools."""
+    found = []
+    for place in range(count):
+        tool, arguments, result = CALLS[place // 2 % len(CALLS)]
+        calls = place % 2 == 1
+        found.append(
+            Step(
+                run_id=RunId(run_id),
+                trace_id=TraceId(run_id),
+                span_id=SpanId(f"{place:016x}"),
+                started_at=Nanos(place * SECOND),
+                ended_at=Nanos(place * SECOND + SECOND // 2),
+                duration_ns=SECOND // 2,
+                kind=Kind.TOOL if calls else Kind.LLM,
+                counted=True,
+                tool_name=tool if calls else None,
+                tool_arguments=json.dumps(arguments) if calls else None,
+                tool_result=json.dumps(result) if calls else None,
+            )
+        )
+    return found
+
+
+def measure(per_run: int) -> float:
+    """Check a million steps in runs of this length; return CPU seconds."""
+    policy = policy_of(parse(demo_policy()), default_name="desk")
+    steps = steps_of("r", per_run)
+    run = Run(
+        run_id=RunId("r"),
+        trace_ids=["r"],
+        root_span_id="root",
+        started_at=Nanos(0),
+        ended_at=Nanos(per_run * SECOND),
+        duration_ns=per_run * SECOND,
+        active_ns=per_run * SECOND,
+        last_received_at=Nanos(0),
+    )
+    began = time.process_time()
+    for _ in range(STEPS // per_run):
+        check_run(policy, run, steps)
+    return time.process_time() - began
+
+
+def main() -> None:
+    """Print CPU seconds for a million steps, for short and for long runs."""
+    for per_run in (12, 100, 1_000, 10_000):
+        seconds = measure(per_run)
+        sys.stdout.write(f"runs of {per_run:>6} steps: {seconds:6.1f} s a million steps\n")
+    sys.stdout.write(
+        f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
