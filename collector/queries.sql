@@ -157,6 +157,8 @@ ORDER BY start, grouped;
 SELECT agent_name AS agent, agent_version AS version, toUnixTimestamp64Nano(min(started_at)) AS at
 FROM runs FINAL
 WHERE {{where}} AND agent_name IS NOT NULL AND agent_version IS NOT NULL
+    -- An open run without its root does not know its agent yet.
+    AND (complete OR state = 'settled')
 GROUP BY agent_name, agent_version
 HAVING at >= {since:Int64} AND at < {until:Int64}
 ORDER BY at, agent, version;

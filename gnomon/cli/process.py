@@ -219,6 +219,7 @@ def _pages(
         clock,
         interval=interval,
         explain=explained,
+        addresses=addresses,
     )
 
 
