@@ -28,8 +28,9 @@ lint: $(DEV) ## Style, types
 bench: $(DEV) ## Print speed as ratios measured in one run
 	$(BIN)/python -m tests.bench $(ARGS)
 
-soak: $(DEV) ## The slow proofs: kills, fuzzing
+soak: $(DEV) ## The slow proofs: a hundred kills, a hundred thousand hostile requests
 	$(BIN)/python -m pytest -m soak -s $(ARGS)
+	$(BIN)/python -m tests.bench.fuzz_receiver --requests 100000
 
 lock: $(DEV) ## Renew both lock files; the newest releases wait a week
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
