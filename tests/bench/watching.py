@@ -55,3 +55,8 @@ def until_folded(serving: Serving, traces: int, patience: float) -> None:
         if time.monotonic() > end or serving.process.poll() is not None:
             raise SystemExit(f"not all traces are visible: {serving.log.read_text()[-3000:]}")
         time.sleep(0.5)
+
+
+def problems(serving: Serving) -> str:
+    """Return what `/readyz` says."""
+    return httpx2.get(f"{serving.addresses['web']}/readyz", timeout=30).text
