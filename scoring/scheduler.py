@@ -1,5 +1,6 @@
 """The clockwork: it only ticks. What a tick does is decided by each job's ledger."""
 
+import logging
 import threading
 from collections.abc import Callable
 
@@ -10,6 +11,9 @@ from gnomon.errors import GnomonError
 from scoring.jobs import Job, Jobs
 
 log = structlog.get_logger(__name__)
+
+# A tick while the one before is still at work is nothing to warn of.
+logging.getLogger("apscheduler").setLevel(logging.ERROR)
 
 EVERY_SECONDS = 5.0
 

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
 
 import httpx2
 
@@ -14,6 +15,20 @@ from scoring.grading.port import CheckFailed
 _NOT_FOUND = 404
 
 
+@cache
+def client_of(seconds: float) -> httpx2.Client:
+    """Return the client for one time limit: making one reads all certificates, which takes long.
+
+    It keeps no connection, so there is nothing to close.
+    """
+    return httpx2.Client(
+        timeout=seconds,
+        trust_env=False,
+        follow_redirects=False,
+        limits=httpx2.Limits(max_keepalive_connections=0),
+    )
+
+
 def ask(
     url: str, headers: Mapping[str, str], timeout: timedelta, *, null_if_missing: bool
 ) -> "JsonValue | sources.Unknown":
@@ -21,10 +36,7 @@ def ask(
     seconds = timeout.total_seconds()
     ends = time.monotonic() + seconds
     try:
-        with (
-            httpx2.Client(timeout=seconds, trust_env=False, follow_redirects=False) as client,
-            client.stream("GET", url, headers=dict(headers)) as answer,
-        ):
+        with client_of(seconds).stream("GET", url, headers=dict(headers)) as answer:
             if answer.status_code == _NOT_FOUND:
                 if null_if_missing:
                     return None
