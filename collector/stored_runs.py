@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from collector import charts, rows
 from collector import statements as st
-from collector.lots import in_lots
+from collector.lots import MANY_TRACES, lists
 from collector.rows import Place
 from collector.views import Deploy, Facet, FacetCount, RunBucket, RunFilter, RunPosition
 from gnomon.model import Run, RunId
@@ -77,7 +77,7 @@ class RunReader:
         """Return where these runs stand; twice only after a crash between two passes."""
         return [
             rows.place(row)
-            for some in in_lots(run_ids)
+            for some in lists(run_ids)
             for row in self._store.read(self._sql["places"], tag="collector.places", runs=some)
         ]
 
@@ -85,7 +85,7 @@ class RunReader:
         """Return every run id under which a step of these traces was ever stored."""
         return {
             row["run_id"]
-            for some in in_lots(traces)
+            for some in lists(traces, MANY_TRACES)
             for row in self._store.read(
                 self._sql["run_ids_of_traces"], tag="collector.run_ids_of_traces", traces=some
             )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from collector import rows
 from collector import statements as st
-from collector.lots import Key, ids, in_lots
+from collector.lots import MANY_TRACES, Key, ids, in_lots, lists
 from collector.spans import LogRecord, Span
 from gnomon.clock import Nanos
 from gnomon.store import Store
@@ -23,7 +23,7 @@ class SpanReader:
         sql = st.filled(self._sql["spans_of_traces"], columns=st.span_columns())
         return [
             rows.span(row)
-            for some in in_lots(traces)
+            for some in lists(traces, MANY_TRACES)
             for row in self._store.rows(sql, tag="collector.spans_of_traces", traces=some)
         ]
 
@@ -31,7 +31,7 @@ class SpanReader:
         """Return how many spans each of these traces has."""
         return {
             row["trace_id"]: row["spans"]
-            for some in in_lots(traces)
+            for some in lists(traces, MANY_TRACES)
             for row in self._store.read(
                 self._sql["span_counts"], tag="collector.span_counts", traces=some
             )
@@ -57,7 +57,7 @@ class SpanReader:
         sql = st.filled(self._sql["logs_of_traces"], columns=st.log_columns())
         return [
             rows.log_record(row)
-            for some in in_lots(traces)
+            for some in lists(traces, MANY_TRACES)
             for row in self._store.read(sql, tag="collector.logs_of_traces", traces=some)
         ]
 

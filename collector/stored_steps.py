@@ -7,7 +7,7 @@ from typing import NamedTuple
 from collector import rows
 from collector import statements as st
 from collector.dialects.content import read_bodies
-from collector.lots import Key, ids, in_lots
+from collector.lots import MANY_TRACES, Key, ids, in_lots, lists
 from collector.spans import LogRecord
 from collector.stored_spans import SpanReader
 from collector.views import Outline
@@ -96,7 +96,7 @@ class StepReader:
         """Return the steps stored of some traces."""
         return [
             StepKey(**row)
-            for some in in_lots(traces)
+            for some in lists(traces, MANY_TRACES)
             for row in self._store.read(
                 self._sql["step_keys_of_traces"], tag="collector.step_keys_of_traces", traces=some
             )
