@@ -30,8 +30,7 @@ def _attribute(span: Span, name: str, source: KeySource) -> str | None:
     wanted = source.attributes or (() if source.tool_arguments else (name,))
     for place in (span.attributes, span.resource):
         for key in wanted:
-            value = unquoted(place.get(key))
-            if value is not None:
+            if key in place and (value := unquoted(place[key])) is not None:
                 return value
     for key in wanted:
         value = unquoted(span.attributes.get(f"baggage.{key}"))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from hashlib import blake2b
+from hashlib import sha256
 
 import orjson
 
@@ -59,10 +59,10 @@ def log_digest(log: LogRecord) -> bytes:
 
 def digest_of(digests: Iterable[bytes]) -> str:
     """Return the digest of a set of digests, in hex."""
-    whole = blake2b(digest_size=16)
+    whole = sha256()
     for one in sorted(set(digests)):
         whole.update(one)
-    return whole.hexdigest()
+    return whole.hexdigest()[:32]
 
 
 def _digest(value: list[object]) -> bytes:
@@ -70,4 +70,4 @@ def _digest(value: list[object]) -> bytes:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except (TypeError, ValueError):
         text = json.dumps(value, sort_keys=True).encode()  # lone surrogates, huge numbers
-    return blake2b(text, digest_size=16).digest()
+    return sha256(text).digest()

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from functools import lru_cache
 
 from collector.dialects.usage import TOKEN_FIELDS
 from collector.steps import Draft
@@ -10,6 +11,7 @@ from gnomon.clock import Nanos, from_nanos
 from gnomon.model import Kind
 
 _MILLION = 1_000_000
+_DAY = 86_400 * 1_000_000_000
 _WILDCARDS = "*?["
 
 
@@ -26,7 +28,7 @@ class PriceList:
         The most specific pattern wins (most literal characters, then one that names the
         provider), then the latest `since` that is not after the start.
         """
-        day = _day(started_at)
+        day = _day(started_at // _DAY)
         key = (model, provider, day)
         if key not in self._known:
             self._known[key] = self._find(model, provider, day)
@@ -60,9 +62,10 @@ def _specific(numbered: tuple[int, Price]) -> tuple[int, bool, dt.date, int]:
     return literal, price.provider is not None, price.since, -position
 
 
-def _day(moment: Nanos) -> dt.date:
+@lru_cache(maxsize=4096)
+def _day(number: int) -> dt.date:
     try:
-        return from_nanos(moment).date()
+        return from_nanos(Nanos(number * _DAY)).date()
     except (OverflowError, ValueError):
         return dt.date.max
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from collector.spans import LogRecord, Span
-from collector.views import Facet, RunFilter, RunPosition
+from collector.views import Among, Facet, RunFilter, RunPosition
 from gnomon.clock import moments
 from gnomon.model import Step
 from gnomon.store.client import Value
@@ -159,6 +159,10 @@ def _text(found: Where, value: str) -> None:
     found.add("search LIKE lowerUTF8({text:String})", text=f"%{escaped}%")
 
 
+def _among(found: Where, value: Among) -> None:
+    found.add(f"run_id IN {value.sql}", **value.params)
+
+
 _CONDITIONS: dict[str, Callable[[Where, Any], None]] = {
     "since": _since,
     "until": _until,
@@ -173,5 +177,6 @@ _CONDITIONS: dict[str, Callable[[Where, Any], None]] = {
     "tool": _has("tools"),
     "conversation_id": _is("conversation_id"),
     "text": _text,
+    "among": _among,
 }
 """Field of the filter to its condition; the names of facets are among them."""

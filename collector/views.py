@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gnomon.clock import Nanos
 from gnomon.model import Kind, Origin, RunState, RunStatus
+
+if TYPE_CHECKING:
+    from gnomon.store.client import Value
 
 Facet = Literal["status", "agent", "version", "error_type", "model", "tool", "environment"]
 FACETS: tuple[Facet, ...] = (
@@ -17,6 +20,17 @@ FACETS: tuple[Facet, ...] = (
     "tool",
     "environment",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Among:
+    """A set of run ids that another room found: SQL of its own, never a word of a caller.
+
+    The names of its parameters begin with `among`.
+    """
+
+    sql: str
+    params: "Mapping[str, Value]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +53,8 @@ class RunFilter:
     text: str | None = None
     """Case-insensitive part of a run or trace id, name, business key, input, output or error."""
     origin: Origin | None = Origin.PRODUCTION
+    among: Among | None = None
+    """Only runs of this set."""
 
 
 class RunPosition(NamedTuple):

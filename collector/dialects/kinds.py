@@ -255,9 +255,9 @@ def kind_of(facts: Facts) -> Decided:
     """Return the kind of a span by the first rule that matches."""
     name = facts.span.name
     tried: list[tuple[int, KindRule, str, str]] = []
-    for key in BY_KEY.keys() & facts.attributes.keys():
-        text = facts.attributes[key]
-        tried.extend((rank, rule, key, text) for rank, rule in BY_KEY[key])
+    for key, text in facts.attributes.items():
+        if key in BY_KEY:
+            tried += [(rank, rule, key, text) for rank, rule in BY_KEY[key]]
     for part in {name, name.partition(" ")[0]}:
         for rank, rule in BY_NAME.get(part, ()):
             tried.append((rank, rule, "span name", name))

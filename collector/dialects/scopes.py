@@ -1,6 +1,7 @@
 """Which dialect a span speaks: by the scope that made it, else by the first vendor key (2.1)."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 _EXACT: Mapping[str, str] = {
     "traceloop.tracer": "openllmetry",
@@ -80,15 +81,20 @@ def dialect_of(scope: str, attributes: Mapping[str, str]) -> str:
         if scope.startswith(prefix):
             return dialect
     if scope.startswith(_OPENLLMETRY):
-        speaks = any(key.startswith(_OPENLLMETRY_KEYS) for key in attributes)
-        return "openllmetry" if speaks else "otel"
-    return _by_key(attributes)
+        return "openllmetry" if _speaks_of_models(tuple(attributes)) else "otel"
+    return _by_key(tuple(attributes))
 
 
-def _by_key(attributes: Mapping[str, str]) -> str:
+@lru_cache(maxsize=4096)
+def _speaks_of_models(keys: tuple[str, ...]) -> bool:
+    return any(key.startswith(_OPENLLMETRY_KEYS) for key in keys)
+
+
+@lru_cache(maxsize=4096)
+def _by_key(keys: tuple[str, ...]) -> str:
     """Return the dialect of the vendor key that stands first in the general order."""
     best = (len(_KEYS), "otel")
-    for key in attributes:
+    for key in keys:
         first, dot, rest = key.partition(".")
         if dot:
             hit = _RANKED.get(f"{first}.{rest.partition('.')[0]}") or _RANKED.get(first)

@@ -1,6 +1,7 @@
 """Whether a span carries content at all, and which switch turns content on."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from collector.dialects.content import events
@@ -128,7 +129,7 @@ def content_captured(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> 
         _holds(key, attributes[key]) for key in _KEYS.intersection(attributes)
     ):
         return True
-    if any(key.startswith(_STARTS) and not key.endswith(_ROLES_ONLY) for key in attributes):
+    if _is_flattened(tuple(attributes)):
         return True
     if kind is Kind.TOOL and attributes.get("tool.parameters", "{}") not in _EMPTY:
         return '"properties"' not in attributes["tool.parameters"]
@@ -137,6 +138,12 @@ def content_captured(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> 
     ):
         return True
     return bool(logs) and _in_logs(span, logs)
+
+
+@lru_cache(maxsize=4096)
+def _is_flattened(keys: tuple[str, ...]) -> bool:
+    """Return whether flattened messages or documents hold more than roles."""
+    return any(key.startswith(_STARTS) and not key.endswith(_ROLES_ONLY) for key in keys)
 
 
 def _holds(key: str, words: str) -> bool:

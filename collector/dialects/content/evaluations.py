@@ -1,6 +1,7 @@
 """Judgments that came with the telemetry: log events, flattened lists, MLflow assessments."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from collector.dialects.content.records import own
@@ -27,12 +28,17 @@ _STARTS: Final = (*(f"{prefix}." for prefix in _PREFIXES), _MLFLOW)
 def evaluations(span: Span, logs: Sequence[LogRecord] = ()) -> list[Evaluation]:
     """Return the judgments of a span: its own attributes and events, then its log records."""
     judged: list[Evaluation] = []
-    if any(key.startswith(_STARTS) for key in span.attributes):
+    if _is_judged(tuple(span.attributes)):
         judged += _flattened(span.attributes)
         judged += _mlflow(span.attributes)
     judged += [_of_event(event.attributes) for event in span.events if event.name == _EVENT]
     judged += [_of_event(log.attributes) for log in own(span, logs, _EVENT)]
     return judged
+
+
+@lru_cache(maxsize=4096)
+def _is_judged(keys: tuple[str, ...]) -> bool:
+    return any(key.startswith(_STARTS) for key in keys)
 
 
 def _of_event(attributes: Mapping[str, str]) -> Evaluation:
