@@ -184,4 +184,11 @@ WHERE folded_at >= {since:UInt64} AND state = 'settled' AND is_deleted = 0;
 -- name: counted_steps
 SELECT {{columns}}
 FROM steps FINAL
-WHERE trace_id IN {traces:Array(String)} AND counted;
+WHERE trace_id IN JSONExtract({traces:String}, 'Array(String)') AND counted;
+
+-- name: runs_at
+SELECT {{columns}}
+FROM runs FINAL
+WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
+    AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+    AND run_id IN JSONExtract({runs:String}, 'Array(String)');

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 from collector.rows import Place
 from collector.stored_changes import ChangeReader
-from collector.stored_runs import RunReader
 from collector.stored_spans import SpanReader
 from collector.stored_steps import StepKey, StepReader
 from gnomon.model import Run, RunId, SpanId, Step, TraceId
 from gnomon.store import Store
 
 
-class Reader(SpanReader, RunReader, StepReader, ChangeReader):
+class Reader(SpanReader, StepReader, ChangeReader):
     """What others may ask of the collector's tables. Every answer is de-duplicated."""
 
     def __init__(self, store: Store) -> None:

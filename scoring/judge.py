@@ -35,8 +35,8 @@ class RunsRead(BodyReader, Protocol):
     def first_written(self, since: Nanos) -> Nanos | None:
         """Return when the first run was written from `since` on."""
 
-    def runs_of(self, run_ids: Iterable[str]) -> dict[RunId, Run]:
-        """Return some runs by id."""
+    def many_runs(self, run_ids: Iterable[str]) -> dict[RunId, Run]:
+        """Return many runs by id."""
 
     def counted_steps(self, runs: Sequence[Run]) -> dict[RunId, list[Step]]:
         """Return the counted steps of some runs."""
@@ -98,7 +98,7 @@ class Judging:
         ids = self._reader.settled_between(to_nanos(window.start), to_nanos(window.end))
         done = 0
         for start in range(0, len(ids), 500):
-            runs = self._reader.runs_of(ids[start : start + 500]).values()
+            runs = self._reader.many_runs(ids[start : start + 500]).values()
             done += self.runs([run for run in runs if run.state is RunState.SETTLED], self.graders)
         return done
 

@@ -20,8 +20,8 @@ _LOOKS = 20
 class RunsFound(Protocol):
     """What finds runs by id."""
 
-    def runs_of(self, run_ids: Iterable[str]) -> dict[RunId, Run]:
-        """Return some runs by id; those that do not exist are left out."""
+    def many_runs(self, run_ids: Iterable[str]) -> dict[RunId, Run]:
+        """Return many runs by id; those that do not exist are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Judgments:
         found: list[ViolationRow] = []
         for _ in range(_LOOKS):
             page = self.stored.violations(where, limit=limit, after=after)
-            runs = self.runs.runs_of({row.run_id for row in page})
+            runs = self.runs.many_runs({row.run_id for row in page})
             found += self.stored.present(page, runs)
             if len(page) < limit or len(found) >= limit:
                 break

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
+import orjson
+
 from gnomon.clock import Nanos, Window, from_nanos, to_nanos
 from gnomon.model import Run, RunId
 from gnomon.store import Store
@@ -191,7 +193,7 @@ class JudgmentReader:
                 tag=f"scoring.{name}",
                 first=some[0].started_at,
                 last=some[-1].started_at,
-                runs=[run.run_id for run in some],
+                runs=orjson.dumps([run.run_id for run in some]).decode(),
             )
 
 

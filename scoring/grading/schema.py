@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from gnomon.model import JsonValue, Kind, Step
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.spec import GraderSpec, Means
-from scoring.policies.language import wrong_schema
+from scoring.policies.schemas import complaints, validator_of, wrong_schema
 from scoring.policies.verdict import Violation
 
 _SHOWN = 5
@@ -41,10 +41,8 @@ class Schema(GraderSpec):
 
     def judge(self, means: Means) -> Callable[[Evidence], Answer]:
         """Return what validates."""
-        from jsonschema import Draft202012Validator
-
         del means
-        validator = Draft202012Validator(self.json_schema)
+        validator = validator_of(self.json_schema)
         return lambda evidence: self._look(evidence, validator)
 
     def _look(self, evidence: Evidence, validator: Any) -> Answer:
@@ -54,7 +52,7 @@ class Schema(GraderSpec):
             return Abstained(reason="the final message was not recorded")
         if evidence.final_json is None:
             return Label(passed=False, explanation="the final message holds no JSON")
-        wrong = complaints(validator, evidence.final_json)
+        wrong = complaints(validator, evidence.final_json, whole="the message")[:_SHOWN]
         return Label(passed=not wrong, explanation="; ".join(wrong) or "the schema holds")
 
     def _tool(self, evidence: Evidence, validator: Any) -> Answer:
@@ -74,7 +72,7 @@ class Schema(GraderSpec):
             text = _part(step, self.part)
             if text is None:
                 unknown.append(step.span_id)
-            elif wrong := complaints(validator, _json(text)):
+            elif wrong := complaints(validator, _json(text), whole=self.part)[:_SHOWN]:
                 rule = f"{self.part}.{self.tool}"
                 found.append(Violation(rule=rule, message="; ".join(wrong), steps=(step.span_id,)))
         if not found and unknown:
@@ -85,16 +83,6 @@ class Schema(GraderSpec):
         return Label(
             passed=not found, explanation=said, evidence=evidence_steps, violations=tuple(found)
         )
-
-
-def complaints(validator: Any, value: JsonValue) -> list[str]:
-    """Return what a value breaks, by place and keyword, without repeating what was written."""
-    told = {
-        f"{'.'.join(str(part) for part in error.absolute_path) or 'the value'}"
-        f" breaks {error.validator}"
-        for error in validator.iter_errors(value)
-    }
-    return sorted(told)[:_SHOWN]
 
 
 def _part(step: Step, part: str) -> str | None:

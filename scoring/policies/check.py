@@ -6,6 +6,7 @@ from gnomon.model import Run, Step
 from scoring.policies import relations
 from scoring.policies.actions import Action, Trajectory, actions_of
 from scoring.policies.language import Policy, Scope
+from scoring.policies.schemas import complaints, validator_of
 from scoring.policies.verdict import Checked, Finding, NotEvaluable, Violation
 
 
@@ -83,25 +84,15 @@ def _trajectory(policy: Policy, actions: Trajectory) -> Iterator[Finding]:
 
 
 def _arguments(policy: Policy, actions: Trajectory) -> Iterator[Finding]:
-    if not policy.arguments:
-        return
-    from jsonschema import Draft202012Validator
-
     for tool, schema in policy.arguments.items():
         rule = f"arguments.{tool}"
-        validator = Draft202012Validator(schema)
+        validator = validator_of(schema)
         for action in actions.of(tool):
             if action.arguments is None:
                 reason = f"arguments of {tool} were not recorded"
                 yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
                 continue
-            wrong = sorted(
-                {
-                    f"{'.'.join(str(part) for part in error.absolute_path) or 'arguments'}"
-                    f" breaks {error.validator}"
-                    for error in validator.iter_errors(dict(action.arguments))
-                }
-            )
+            wrong = complaints(validator, dict(action.arguments), whole="arguments")
             if wrong:
                 message = f"arguments of {tool}: {'; '.join(wrong)}"
                 yield Violation(rule=rule, message=message, steps=[action.step])

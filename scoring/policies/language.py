@@ -11,6 +11,7 @@ from gnomon import watch
 from gnomon.errors import ConfigError
 from gnomon.model import JsonValue
 from gnomon.watch import Watch
+from scoring.policies.schemas import wrong_schema
 
 
 def _listed(value: object) -> object:
@@ -213,15 +214,3 @@ def refuse_wrong_schemas(source: Watch, policy: Policy, place: tuple[int | str, 
         wrong = wrong_schema(schema)
         if wrong is not None:
             raise ConfigError(source.complaint((*place, "arguments", tool, *wrong[0]), wrong[1]))
-
-
-def wrong_schema(schema: Mapping[str, JsonValue]) -> tuple[tuple[int | str, ...], str] | None:
-    """Return where and why a JSON Schema is none, or None."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        return tuple(error.absolute_path), f"no JSON Schema: {error.message}"
-    return None

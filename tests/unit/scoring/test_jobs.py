@@ -1,6 +1,8 @@
 import datetime as dt
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -143,3 +145,60 @@ def test_a_job_that_is_not_there_is_answered_with_those_that_are() -> None:
 def test_windows_start_on_whole_widths() -> None:
     assert floor(START + dt.timedelta(minutes=59), HOUR) == START
     assert floor(START, HOUR) == START
+
+
+def sparse(world: World, moments: list[dt.datetime]) -> Job:
+    def upcoming(start: dt.datetime) -> dt.datetime | None:
+        return next((moment for moment in moments if moment >= start), None)
+
+    return replace(world.job, upcoming=upcoming, beginning=lambda: upcoming(START))
+
+
+@given(
+    st.lists(st.integers(0, 60 * 40), max_size=6).map(sorted),
+    st.lists(st.integers(0, 600), max_size=10),
+)
+def test_windows_with_nothing_in_them_are_skipped_and_no_other(
+    minutes: list[int], late: list[int]
+) -> None:
+    world = World()
+    moments = [START + dt.timedelta(minutes=minute) for minute in minutes]
+    job = sparse(world, moments)
+    jobs = Jobs(jobs=[job], ledger=world.ledger, clock=lambda: world.now)
+    for wait in [*late, 60 * 48]:
+        world.now += dt.timedelta(minutes=wait)
+        jobs.tick(job)
+    busy = {Window(floor(moment, HOUR), floor(moment, HOUR) + HOUR) for moment in moments}
+    assert set(world.written) == {f"count:{window}" for window in busy}
+    assert world.calls == len(busy)
+    done = [one.window for one in world.ledger.done.get("count", [])]
+    assert all(one.end == other.start for one, other in pairwise(done)), "a gap"
+    assert jobs.state(job).due == 0
+
+
+def test_a_source_that_does_not_answer_leaves_its_window_open() -> None:
+    world = World()
+    world.now = START + 3 * HOUR
+
+    def gone(_start: dt.datetime) -> dt.datetime | None:
+        raise StoreUnavailable
+
+    job = replace(world.job, upcoming=gone)
+    jobs = Jobs(jobs=[job], ledger=world.ledger, clock=lambda: world.now)
+    assert jobs.tick(job) == 0
+    assert jobs.failures == {"count": "ClickHouse did not answer."}
+    assert world.ledger.done == {}
+
+
+def test_a_defect_in_a_job_is_named_like_any_failure() -> None:
+    world = World()
+    world.now = START + 3 * HOUR
+
+    def broken(_window: Window, _token: str) -> int:
+        raise KeyError("x")
+
+    job = replace(world.job, run=broken)
+    jobs = Jobs(jobs=[job], ledger=world.ledger, clock=lambda: world.now)
+    assert jobs.tick(job) == 0
+    assert jobs.state(job).failing == "2026-11-01T08:00:00Z/2026-11-01T09:00:00Z: KeyError: 'x'"
+    assert jobs.state(job).due == 3
