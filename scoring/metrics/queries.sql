@@ -68,12 +68,13 @@ SELECT
     r.* EXCEPT (run_id, revision),
     r.run_id AS run_id,
     r.revision AS revision,
+    -- 1 right, 0 wrong, -1 nobody knows; by code, else by people, never by a model or the agent
     multiIf(
-        j.code_failed > 0, CAST(0 AS Nullable(UInt8)),
+        j.code_failed > 0, 0,
         j.code_passed > 0, 1,
         j.people_failed_n > 0, 0,
         j.people_passed_n > 0, 1,
-        NULL
+        -1
     ) AS verified,
     j.claims > 0 AS claimed,
     j.false_claims > 0 AS claim_contradicted,
@@ -123,8 +124,8 @@ LEFT JOIN
         countIf(
             kind IN ('llm', 'embedding') AND status = 'ok' AND isNull(input_tokens) AND isNull(output_tokens)
         ) AS steps_without_usage,
-        toInt64(countIf(kind = 'tool'))
-            - toInt64(uniqExactIf(cityHash64(tool_name, tool_arguments), kind = 'tool')) AS repeats,
+        toInt64(countIf(kind = 'tool' AND told))
+            - toInt64(uniqExactIf(cityHash64(tool_name, tool_arguments), kind = 'tool' AND told)) AS repeats,
         countIf(kind = 'human' AND NOT approved) AS interventions,
         countIf(approved AND NOT automatic) AS approvals,
         countIf(approved AND automatic) AS auto_approvals,
@@ -140,6 +141,7 @@ LEFT JOIN
     (
         SELECT
             *,
+            isNotNull(tool_name) AND isNotNull(tool_arguments) AS told,
             ifNull(lower(decision) IN ('approve', 'approved', 'accept', 'accepted', 'allow', 'allowed', 'yes'), 0)
                 AS approved,
             ifNull(lower(decision_source) IN ('config', 'hook', 'auto', 'automatic', 'policy', 'rule'), 0)
@@ -267,7 +269,7 @@ SELECT
     ifNull(agent_version, '') AS version,
     count() AS runs,
     countIf(verified = 1) AS verified,
-    countIf(isNull(verified)) AS unverified,
+    countIf(verified = -1) AS unverified,
     countIf({{clean}}) AS clean,
     countIf(NOT ({{checked}})) AS unchecked,
     countIf(status = 'ok') AS finished,

@@ -1,18 +1,24 @@
 """Metrics, surfaces and the runs behind them, read from what is stored."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import orjson
+
+from collector.views import Among
 from gnomon.clock import Nanos
 from gnomon.model import JsonValue
 from gnomon.store import Store
+from gnomon.store.client import Value
 from scoring.metrics import surfaces as seven_surfaces
 from scoring.metrics.compute import nine
 from scoring.metrics.conditions import Condition
 from scoring.metrics.figures import Guarded
 from scoring.metrics.group import Group
+from scoring.metrics.pulse import Pulse, pulse
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import ALL, Statement, Units, statement
 from scoring.metrics.sums import Sums, of_row
@@ -23,6 +29,9 @@ from scoring.metrics.watched import MetricsWatched
 
 _PERIODS = {"week": dt.timedelta(weeks=1), "day": dt.timedelta(days=1)}
 _END = 2**63 - 1
+_EVERY = 2**32 - 1
+_LISTED = 2_000
+"""So many runs are handed on by id; more by the question that finds them."""
 _JOINS = {"max_bytes_before_external_join": 2 * 1024**3}
 
 
@@ -137,6 +146,10 @@ class MetricReader:
             for group in groups
         ]
 
+    def pulse(self, scope: Scope, *, by: str = ALL) -> list[Pulse]:
+        """Return verdicts, the three numbers and violations of each group, without its steps."""
+        return [pulse(group) for group in self.groups(scope, by, acts=False)]
+
     def behind(
         self, scope: Scope, which: Which, *, limit: int, before: Behind | None = None
     ) -> list[Behind]:
@@ -154,9 +167,31 @@ class MetricReader:
         )
         return [Behind(**row) for row in rows]
 
-    def groups(self, scope: Scope, by: str) -> list[Group]:
-        """Return the sums of each group of a scope."""
-        rows = self._read(statement("sums", scope, self.units, by=by), "scoring.sums")
+    def among(self, scope: Scope, which: Which) -> Among:
+        """Return the runs behind a number as a condition on lists of runs."""
+        found = self.behind(scope, which, limit=_LISTED + 1)
+        if len(found) <= _LISTED:
+            ids = orjson.dumps([run.run_id for run in found]).decode()
+            return Among(sql="JSONExtract({among:String}, 'Array(String)')", params={"among": ids})
+        made = statement("behind", scope, self.units, part=which.part)
+        asked: dict[str, Value] = {
+            **made.params,
+            "grader": which.grader,
+            "verdict": which.verdict,
+            "rule": which.rule,
+            "limit": _EVERY,
+            "before": _END,
+            "before_id": "",
+        }
+        own = re.sub(r"\{(\w+):", r"{among_\1:", made.sql)
+        return Among(
+            sql=f"(SELECT run_id FROM ({own}))",  # noqa: S608 - a closed set
+            params={f"among_{name}": value for name, value in asked.items()},
+        )
+
+    def groups(self, scope: Scope, by: str, *, acts: bool = True) -> list[Group]:
+        """Return the sums of each group of a scope; without `acts` those of steps are 0."""
+        rows = self._read(statement("sums", scope, self.units, by=by, acts=acts), "scoring.sums")
         found = [of_row(row) for row in rows]
         if not found and by == ALL:
             found = [Sums()]
@@ -215,6 +250,9 @@ def narrowed(scope: Scope, by: str, group: str) -> Scope:
             start = int(group)
             width = _PERIODS[by] // dt.timedelta(microseconds=1) * 1000
             return scope.within(Nanos(start), Nanos(start + width))
+        case _ if by.startswith("width:"):
+            start = int(group)
+            return scope.within(Nanos(start), Nanos(start + int(by.partition(":")[2])))
         case _ if by.startswith("slice:"):
             return replace(scope, slices={**scope.slices, by.partition(":")[2]: group})
         case _:

@@ -1,6 +1,6 @@
 """Which runs a number is about, and the address at which exactly those runs are listed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from collector.views import RunFilter
@@ -40,7 +40,10 @@ class Scope:
     origin: Origin | None = Origin.PRODUCTION
 
     def where(self, keys: Mapping[str, str]) -> RunFilter:
-        """Return the filter; `keys` names the business key of each slice."""
+        """Return the filter; `keys` names the business key of each slice.
+
+        A version or slice of '' (runs that name none) is no filter's business: see `bare`.
+        """
         for name in self.slices:
             if name not in keys:
                 known = ", ".join(sorted(keys)) or "none; write `slices: {topic: topic}`"
@@ -49,11 +52,16 @@ class Scope:
             since=self.since,
             until=self.until,
             agent=self.agent,
-            version=self.version,
+            version=self.version or None,
             environment=self.environment,
-            business_keys={keys[name]: value for name, value in self.slices.items()},
+            business_keys={keys[name]: value for name, value in self.slices.items() if value},
             origin=self.origin,
         )
+
+    @property
+    def bare(self) -> Sequence[str]:
+        """Slices of which only the runs are asked for that name no value."""
+        return [name for name, value in self.slices.items() if not value]
 
     def of_version(self, version: str) -> "Scope":
         """Return the same runs of one version."""

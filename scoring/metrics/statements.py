@@ -41,7 +41,11 @@ GROUPS: Mapping[str, str] = {
     "week": "toString(toUnixTimestamp64Nano(toDateTime64(toStartOfWeek(started_at, 1), 9, 'UTC')))",
     "day": "toString(toUnixTimestamp64Nano(toDateTime64(toStartOfDay(started_at), 9, 'UTC')))",
 }
-"""How runs may be grouped; `slice:<name>` groups by the values of a slice."""
+"""How runs may be grouped; `slice:<name>` groups by the values of a slice, `width:<ns>` by time."""
+
+_WIDTH = (
+    "toString(intDiv(toUnixTimestamp64Nano(started_at), {group_width:Int64}) * {group_width:Int64})"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,25 +71,34 @@ def group_of(by: str, units: Units) -> tuple[str, Mapping[str, Value]]:
     if by in GROUPS:
         return GROUPS[by], {}
     kind, _, name = by.partition(":")
+    if kind == "width" and name.isdecimal():
+        return _WIDTH, {"group_width": int(name)}
     if kind == "slice" and name in units.slices:
         return "business_keys[{slice_key:String}]", {"slice_key": units.slices[name]}
     known = [name for name in GROUPS if name] + [f"slice:{name}" for name in units.slices]
     raise InputError(f"by={by} groups nothing; write one of {', '.join(known)}")
 
 
-def statement(name: str, scope: Scope, units: Units, *, by: str = ALL, part: str = "scoped") -> Statement:  # fmt: skip
-    """Return a statement of `queries.sql` for a scope."""
-    return compiled(load("scoring.metrics")[name], scope, units, by=by, part=part)
+def statement(
+    name: str, scope: Scope, units: Units, *, by: str = ALL, part: str = "scoped", acts: bool = True
+) -> Statement:
+    """Return a statement of `queries.sql` for a scope; without `acts` no step is looked at."""
+    return compiled(load("scoring.metrics")[name], scope, units, by=by, part=part, acts=acts)
 
 
-def compiled(sql: str, scope: Scope, units: Units, *, by: str = ALL, part: str = "scoped") -> Statement:  # fmt: skip
+def compiled(
+    sql: str, scope: Scope, units: Units, *, by: str = ALL, part: str = "scoped", acts: bool = True
+) -> Statement:
     """Fill the words of a statement for a scope; other rooms of scoring bring their own SQL."""
     if part not in PARTS:
         raise InputError(f"no part {part}; known: {', '.join(sorted(PARTS))}")
     where = scope.where(units.slices)
     group, more = group_of(by, units)
-    steps = relations.counted_steps(where, STEP_COLUMNS)
+    steps = relations.no_steps(STEP_COLUMNS)
+    if acts:
+        steps = relations.counted_steps(where, STEP_COLUMNS)
     runs = relations.runs(where, RUN_COLUMNS)
+    chosen, bare = _bare(runs.sql, scope, units)
     named = load("scoring.metrics")
     bounds = _bounds(scope)
     words = {
@@ -103,7 +116,7 @@ def compiled(sql: str, scope: Scope, units: Units, *, by: str = ALL, part: str =
         "each": per_run(),
         "added": added(),
         **{name: condition(name) for name in _FILLED},
-        "runs": _bare(runs.sql, scope),
+        "runs": chosen,
         "steps": steps.sql,
         "bounds": bounds,
     }
@@ -114,14 +127,19 @@ def compiled(sql: str, scope: Scope, units: Units, *, by: str = ALL, part: str =
         "task": units.task,
         "people_usd_per_minute": units.people_usd_per_minute,
     }
-    return Statement(sql=text, params={**steps.params, **runs.params, **more, **own})
+    return Statement(sql=text, params={**steps.params, **runs.params, **bare, **more, **own})
 
 
-def _bare(runs: str, scope: Scope) -> str:
-    """Return the runs without a version, where that is asked for."""
-    if scope.version != "":
-        return runs
-    return f"(SELECT * FROM {runs} WHERE ifNull(agent_version, '') = '')"  # noqa: S608 - a closed set
+def _bare(runs: str, scope: Scope, units: Units) -> tuple[str, dict[str, Value]]:
+    """Return the runs that name no version or no value of a slice, where those are asked for."""
+    asked = ["ifNull(agent_version, '') = ''"] if scope.version == "" else []
+    params: dict[str, Value] = {}
+    for number, name in enumerate(scope.bare):
+        params[f"bare{number}"] = units.slices[name]
+        asked.append(f"business_keys[{{bare{number}:String}}] = ''")
+    if not asked:
+        return runs, params
+    return f"(SELECT * FROM {runs} WHERE {' AND '.join(asked)})", params  # noqa: S608 - a closed set
 
 
 def _bounds(scope: Scope) -> str:

@@ -27,7 +27,7 @@ class RuleSection(_Section):
         default="completion",
         description="completion: verified right; clean: no hard violation; finished: not aborted.",
     )
-    on: Literal["tasks", "live"] = Field(
+    basis: Literal["tasks", "live"] = Field(
         default="tasks", description="The same tasks, or live runs of the same weeks."
     )
     kind: Literal["non_inferiority", "superiority"] = "non_inferiority"
@@ -51,7 +51,7 @@ class RuleSection(_Section):
     def rule(self) -> Rule:
         """Return the rule as statistics know it; its digest covers every field."""
         return Rule(
-            measure=f"{self.metric} on {self.on}",
+            measure=f"{self.metric} on {self.basis}",
             kind=self.kind,
             limit=self.margin or 0.0,
             planned=self.n,

@@ -188,7 +188,7 @@ class CompareReader:
     def _metric(self, metric: Measured | None, *, on: str) -> Measured:
         if metric is not None:
             return metric
-        return self.rule.metric if self.rule is not None and self.rule.on == on else "completion"
+        return self.rule.metric if self.rule is not None and self.rule.basis == on else "completion"
 
     def _told(self, setting: Setting) -> str:
         absent = [v for v in (setting.base, setting.cand) if not setting.runs.get(v)]

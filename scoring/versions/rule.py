@@ -11,7 +11,7 @@ HASH_LENGTH = 12
 
 NO_RULE = (
     "no rule is written: add compare.rule to gnomon.yaml before you look, such as"
-    " {metric: completion, on: tasks, margin: 0.05, n: 200}"
+    " {metric: completion, basis: tasks, margin: 0.05, n: 200}"
 )
 
 
@@ -61,9 +61,9 @@ def said(rule: RuleSection) -> str:
     looks = f" in {rule.looks} looks" if rule.looks > 1 else ""
     level = f"{100 * (1 - rule.alpha):g} %"
     if rule.kind == "superiority":
-        asked = f"{rule.metric} on {rule.on} is better"
+        asked = f"{rule.metric} on {rule.basis} is better"
     else:
-        asked = f"{rule.metric} on {rule.on} is not worse by {100 * (rule.margin or 0):g} points"
+        asked = f"{rule.metric} on {rule.basis} is not worse by {100 * (rule.margin or 0):g} points"
     return f"{asked}, shown at {level} with n = {rule.n}{looks}"
 
 
@@ -76,8 +76,8 @@ def ruling(rule: RuleSection | None, found: Shown, *, on: str, metric: str) -> R
     """Apply the rule to a difference; a rule about something else decides nothing here."""
     if rule is None:
         return Ruling(rule=None, decision=_undecided("no rule is written"), n=found.n)
-    if rule.on != on or rule.metric != metric:
-        reason = f"the rule is about {rule.metric} on {rule.on}"
+    if rule.basis != on or rule.metric != metric:
+        reason = f"the rule is about {rule.metric} on {rule.basis}"
         return Ruling(rule=rule, decision=_undecided(reason), n=found.n)
     return Ruling(rule=rule, decision=_decided(rule, found), n=found.n)
 

@@ -1,0 +1,561 @@
+"""Metrics, surfaces, links and comparisons over the real engine, from runs judged by hand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from collector.store import Reader, Writer
+from collector.views import RunFilter
+from gnomon.clock import Nanos, from_nanos
+from gnomon.errors import InputError
+from gnomon.http import install_problems
+from gnomon.model import Kind, Run, RunId, RunState, RunStatus, SpanId, Step, TraceId
+from gnomon.store import Store
+from gnomon.store.migrate import apply, shipped
+from scoring.grading.port import GraderKind, State, Surface
+from scoring.metrics.reader import Behind, MetricReader, MetricReport, Which
+from scoring.metrics.scope import BEHIND_PATH, RUNS_PATH, Link, Scope
+from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
+from scoring.metrics_router import build_router
+from scoring.rows import LabelRow, StatusRow, ViolationRow
+from scoring.versions.reader import CompareReader
+from tests.stores import ENGINES, fresh_store
+
+SECOND = 1_000_000_000
+DAY = 86_400 * SECOND
+MONDAY = Nanos(2_000 * 7 * DAY + 4 * DAY)
+"""1970-01-01 was a Thursday."""
+
+WATCHED = MetricsWatched(
+    slices={"topic": "topic"},
+    compare=CompareSection(rule=RuleSection(margin=0.05, n=4)),
+)
+SCOPE = Scope(agent="desk")
+
+
+@pytest.fixture(params=ENGINES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with fresh_store(request.param, tmp_path) as opened:
+        apply(opened, shipped())
+        yield opened
+
+
+class World:
+    """Writes runs and what was judged of them."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.number = 0
+        self.runs: dict[str, Run] = {}
+
+    def run(
+        self, *, verified: bool | None = True, claimed: bool | None = None, broken: str = "",
+        judged: bool = True, steps: list[Step] | None = None, **values: Any,
+    ) -> Run:  # fmt: skip
+        self.number += 1
+        number = self.number
+        at = Nanos(MONDAY + number * SECOND + values.pop("later", 0))
+        keys = values.pop("keys", {})
+        given: dict[str, Any] = {
+            "run_id": RunId(f"run-{number:03}"),
+            "trace_ids": (f"{number:032x}",),
+            "root_span_id": f"{number:016x}",
+            "agent_name": "desk",
+            "agent_version": "rc3",
+            "environment": "prod",
+            "business_keys": keys,
+            "started_at": at,
+            "ended_at": Nanos(at + 10 * SECOND),
+            "duration_ns": 10 * SECOND,
+            "active_ns": 10 * SECOND,
+            "state": RunState.SETTLED,
+            "settled_at": Nanos(at + 40 * SECOND),
+            "revision": 1,
+            "complete": True,
+            "status": RunStatus.OK,
+            "last_received_at": at,
+            "llm_calls": 2,
+            "tool_calls": 3,
+            "steps": 5,
+            "input_tokens": 100,
+            "output_tokens": 10,
+            "usage_source": "model_steps",
+            "cost_usd": 0.5,
+        }
+        run = Run(**{**given, **values})
+        Writer(self.store).runs([run], reading="r", folded_at=number)
+        self.runs[run.run_id] = run
+        if judged and run.state is RunState.SETTLED:
+            self.judge(run, verified, claimed, broken)
+        return run
+
+    def judge(
+        self, run: Run, verified: bool | None, claimed: bool | None = None, broken: str = "",
+        version: str = "1",
+    ) -> None:  # fmt: skip
+        if verified is not None:
+            self.label(run, "state", Surface.OUTCOME, version=version, passed=verified)
+        if claimed is not None:
+            self.label(
+                run, "claim", Surface.FACTUALITY, passed=claimed == verified, claimed=claimed
+            )
+        self.label(run, "refunds", Surface.POLICY, passed=not broken, violations=bool(broken))
+        if broken:
+            breach = ViolationRow(
+                **self._of(run), policy="refunds", policy_version="1", place=0, rule=broken,
+                message="m", severity="hard", steps=(), at=run.started_at,
+            )  # fmt: skip
+            self.store.insert("violations", [breach])
+
+    def label(
+        self, run: Run, grader: str, surface: Surface, *, version: str = "1", violations: int = 0,
+        kind: GraderKind = GraderKind.CODE, at: int = 0, state: State = State.GRADED, **said: Any,
+    ) -> None:  # fmt: skip
+        given = {
+            **self._of(run), "grader": grader, "grader_version": version, "surface": surface,
+            "kind": kind, "at": Nanos(run.started_at + at),
+        }  # fmt: skip
+        if said:
+            self.store.insert("labels", [LabelRow(**given, **said)])
+        status = StatusRow(**given, state=state, violations=int(violations))
+        self.store.insert("grader_status", [status])
+
+    def _of(self, run: Run) -> dict[str, Any]:
+        return {
+            "started_at": run.started_at, "run_id": run.run_id, "revision": run.revision,
+            "agent_name": run.agent_name, "agent_version": run.agent_version,
+            "environment": run.environment, "origin": run.origin,
+        }  # fmt: skip
+
+    def step(self, run: Run, number: int, kind: Kind, **values: Any) -> None:
+        at = Nanos(run.started_at + number)
+        given: dict[str, Any] = {
+            "run_id": run.run_id, "trace_id": TraceId(run.trace_ids[0]),
+            "span_id": SpanId(f"{number:016x}"), "started_at": at, "ended_at": at,
+            "duration_ns": 0, "kind": kind, "counted": True,
+        }  # fmt: skip
+        Writer(self.store).steps([Step(**{**given, **values})], folded_at=1)
+
+
+@pytest.fixture
+def world(store: Store) -> World:
+    return World(store)
+
+
+def metrics_of(world: World, scope: Scope = SCOPE, **more: Any) -> MetricReport:
+    (report,) = MetricReader(world.store, MetricsWatched(**more)).metrics(scope)
+    return report
+
+
+def test_completion_is_what_was_verified_and_never_what_was_claimed(world: World) -> None:
+    world.run(verified=True, claimed=True)
+    world.run(verified=False, claimed=True)
+    world.run(verified=False, claimed=False)
+    world.run(verified=True, claimed=True)
+    completion = metrics_of(world).metric("completion")
+    assert completion.measure.shown.value == 0.5
+    assert completion.measure.shown.n == 4
+    false = completion.guard["false_claims"].shown
+    assert false.value == pytest.approx(1 / 3)
+    assert false.excluded == {"no_claim": 1}
+
+
+def test_unverified_runs_leave_bounds(world: World) -> None:
+    for verified in (True, True, False, None):
+        world.run(verified=verified, claimed=None)
+    completion = metrics_of(world).metric("completion")
+    shown = completion.measure.shown
+    assert (shown.value, shown.low, shown.high, shown.open) == (None, 0.5, 0.75, 1)
+    assert completion.guard["unverified"].shown.value == 0.25
+
+
+def test_running_runs_and_infrastructure_are_left_out_and_counted(world: World) -> None:
+    world.run()
+    world.run(state=RunState.OPEN, settled_at=None)
+    world.run(flags=("infra_error",), verified=False)
+    shown = metrics_of(world).metric("completion").measure.shown
+    assert (shown.value, shown.n, shown.excluded) == (1.0, 1, {"running": 1, "infra_error": 1})
+
+
+def test_a_run_is_judged_at_its_present_revision_by_the_newest_version_of_a_grader(
+    world: World,
+) -> None:
+    run = world.run(verified=False)
+    world.label(run, "state", Surface.OUTCOME, version="2", at=5, passed=True)
+    assert metrics_of(world).metric("completion").measure.shown.value == 1.0
+    late = Run(**{**{f: getattr(run, f) for f in Run.__dataclass_fields__}, "revision": 2})
+    Writer(world.store).runs([late], reading="r", folded_at=99)
+    shown = metrics_of(world).metric("completion").measure.shown
+    assert (shown.value, shown.open) == (None, 1)
+    world.label(late, "state", Surface.OUTCOME, version="2", at=9, passed=False)
+    assert metrics_of(world).metric("completion").measure.shown.value == 0.0
+
+
+def test_a_version_that_abstains_leaves_no_old_verdict_standing(world: World) -> None:
+    run = world.run(verified=True)
+    world.label(run, "state", Surface.OUTCOME, version="2", at=5, state=State.ABSTAINED)
+    assert metrics_of(world).metric("completion").measure.shown.open == 1
+
+
+def test_a_model_verifies_nothing_and_a_person_does_where_no_code_can(world: World) -> None:
+    run = world.run(verified=None)
+    world.label(run, "judge", Surface.OUTCOME, kind=GraderKind.MODEL, passed=True)
+    assert metrics_of(world).metric("completion").measure.shown.open == 1
+    world.label(run, "people", Surface.OUTCOME, kind=GraderKind.HUMAN, passed=True)
+    assert metrics_of(world).metric("completion").measure.shown.value == 1.0
+
+
+def test_correctness_counts_only_what_people_examined(world: World) -> None:
+    first, second = world.run(verified=True), world.run(verified=True)
+    world.run(verified=True)
+    world.label(first, "people", Surface.OUTCOME, kind=GraderKind.HUMAN, passed=True)
+    world.label(second, "people", Surface.OUTCOME, kind=GraderKind.HUMAN, passed=False)
+    correctness = metrics_of(world).metric("correctness")
+    assert correctness.measure.shown.value == 0.5
+    assert correctness.guard["examined"].shown.value == pytest.approx(2 / 3)
+
+
+def test_violations_are_counted_once_a_run_and_budgets_apart(world: World) -> None:
+    world.run(broken="prohibited.0")
+    world.run(broken="budgets.usd")
+    world.run()
+    found = metrics_of(world)
+    assert found.metric("completion").guard["over_budget"].shown.value == pytest.approx(1 / 3)
+    assert found.metric("human_intervention").guard["violations"].shown.value == pytest.approx(
+        2 / 3
+    )
+    assert found.metric("recovery").guard["duplicates"].shown.value == pytest.approx(1 / 3)
+
+
+def test_latency_and_cost_come_from_the_runs(world: World) -> None:
+    for seconds in (5, 8, 12, 20):
+        world.run(duration_ns=seconds * SECOND)
+    for _ in range(3):
+        world.run(duration_ns=60 * SECOND, status=RunStatus.ERROR, verified=False)
+    found = metrics_of(world)
+    latency = found.metric("latency")
+    assert latency.measure.shown.value == 8.0
+    assert latency.guard["median_with_aborted"].shown.value == 20.0
+    assert found.metric("cost").measure.shown.value == pytest.approx(7 * 0.5 / 4)
+    assert found.three.aborted.shown.value == pytest.approx(3 / 7)
+
+
+def test_steps_tell_repeats_missing_usage_and_what_people_did(world: World) -> None:
+    run = world.run()
+    world.step(run, 1, Kind.TOOL, tool_name="get", tool_arguments='{"a":1}')
+    world.step(run, 2, Kind.TOOL, tool_name="get", tool_arguments='{"a":1}')
+    world.step(run, 3, Kind.TOOL, tool_name="get", tool_arguments='{"a":2}')
+    world.step(run, 4, Kind.LLM, input_tokens=100, output_tokens=10)
+    world.step(run, 5, Kind.LLM)
+    world.step(run, 6, Kind.HUMAN, decision="rejected", duration_ns=4 * SECOND)
+    world.step(run, 7, Kind.HUMAN, decision="approve", duration_ns=6 * SECOND)
+    world.step(run, 8, Kind.TOOL, decision="accept", decision_source="config")
+    found = metrics_of(world)
+    assert found.metric("tool_use").guard["repeats"].shown.value == pytest.approx(1 / 3)
+    assert found.metric("model_calls").guard["p90_tokens_per_call"].shown.value == 110
+    assert "partial" in found.metric("cost").measure.shown.flags
+    human = found.metric("human_intervention")
+    assert human.measure.shown.value == 1.0
+    assert human.guard["override_rate"].shown.value == 0.5
+    assert human.guard["planned_approvals"].shown.value == 1
+    assert human.guard["automatic_approvals"].shown.value == 1
+    assert human.guard["median_decision_time"].shown.value == 4.0
+    assert "people_not_priced" in found.metric("cost").measure.shown.flags
+    priced = metrics_of(world, metrics={"people_usd_per_minute": 6.0})
+    assert priced.metric("cost").measure.shown.value == pytest.approx(0.5 + 10 / 60 * 6.0)
+
+
+def test_customers_are_the_units_where_the_configuration_names_them(world: World) -> None:
+    for customer, verified in (("a", True), ("a", True), ("a", True), ("b", False), ("b", False)):
+        world.run(verified=verified, keys={"customer_id": customer})
+    world.run(verified=True)
+    shown = metrics_of(world, cluster_by="customer_id").metric("completion").measure.shown
+    assert (shown.n, shown.unit, shown.method) == (3, "customer_id", "korn-graubard")
+    assert shown.value == pytest.approx(4 / 6)
+    assert "runs_without_customer_id" in shown.flags
+    plain = metrics_of(world).metric("completion").measure.shown
+    assert (plain.n, plain.unit) == (6, "run")
+    assert plain.low is not None
+    assert shown.low is not None
+    assert shown.low < plain.low
+
+
+def test_incomplete_traces_are_not_enough_data(world: World) -> None:
+    world.run()
+    world.run(complete=False)
+    completion = metrics_of(world).metric("completion")
+    assert completion.measure.shown.value is None
+    assert "not_enough_data" in completion.measure.shown.flags
+
+
+@pytest.mark.parametrize(
+    ("by", "groups"),
+    [
+        ("version", {"rc3": 2, "rc4": 1}),
+        ("environment", {"prod": 3}),
+        ("slice:topic", {"damaged": 2, "": 1}),
+        ("week", {str(MONDAY): 2, str(MONDAY + 7 * DAY): 1}),
+        ("day", {str(MONDAY): 2, str(MONDAY + 7 * DAY): 1}),
+    ],
+)
+def test_runs_can_be_grouped(world: World, by: str, groups: dict[str, int]) -> None:
+    world.run(keys={"topic": "damaged"})
+    world.run(keys={"topic": "damaged"}, agent_version="rc4")
+    world.run(later=7 * DAY)
+    reader = MetricReader(world.store, WATCHED)
+    assert {report.group: report.runs for report in reader.metrics(SCOPE, by=by)} == groups
+    assert {report.group: report.runs for report in reader.surfaces(SCOPE, by=by)} == groups
+
+
+def listed(world: World, link: Link) -> int:
+    """Count the runs that an address lists, by the functions its route calls."""
+    query = dict(link.query)
+    scope = Scope(
+        agent=str(query["agent"]) if "agent" in query else None,
+        version=str(query["version"]) if "version" in query else None,
+        environment=str(query["environment"]) if "environment" in query else None,
+        slices=dict(str(pair).split(":", 1) for pair in query.get("slice", ())),
+    )
+    if link.path == RUNS_PATH:
+        where = RunFilter(
+            agent=scope.agent, version=scope.version, environment=scope.environment,
+            business_keys=dict(str(pair).split(":", 1) for pair in query.get("key", ())),
+            state=RunState(str(query["state"])),
+        )  # fmt: skip
+        return Reader(world.store).count(where)
+    assert link.path == BEHIND_PATH
+    which = Which(
+        part=str(query.get("part", "scoped")), grader=str(query.get("grader", "")),
+        verdict=str(query.get("verdict", "any")), rule=str(query.get("rule", "")),
+    )  # fmt: skip
+    return len(MetricReader(world.store, WATCHED).behind(scope, which, limit=500))
+
+
+@pytest.mark.parametrize("by", ["", "version", "environment", "slice:topic"])
+@pytest.mark.parametrize("infra", [False, True])
+def test_promise_12_every_number_links_to_exactly_the_runs_behind_it(
+    world: World, by: str, infra: bool
+) -> None:
+    world.run(verified=True, claimed=True, keys={"topic": "damaged"})
+    world.run(verified=False, claimed=True, broken="prohibited.0")
+    world.run(verified=None, agent_version="rc4", status=RunStatus.ERROR, cost_usd=None)
+    world.run(verified=True, agent_version=None, environment="", keys={"topic": "late"})
+    world.run(state=RunState.OPEN, settled_at=None)
+    if infra:
+        world.run(flags=("infra_error",))
+    person = world.run(verified=True)
+    world.label(person, "people", Surface.OUTCOME, kind=GraderKind.HUMAN, passed=True)
+    reader = MetricReader(world.store, WATCHED)
+    figures = [
+        figure
+        for report in reader.metrics(SCOPE, by=by)
+        for metric in report.metrics
+        for figure in (metric.measure, *metric.guard.values(), *metric.beside.values())
+    ]
+    figures += [
+        figure
+        for report in reader.surfaces(SCOPE, by=by)
+        for surface in report.surfaces
+        for figure in surface.figures.values()
+    ]
+    links = {
+        (link.path, str(link.query)): link
+        for figure in figures
+        for link in (figure.link, figure.hits)
+        if link is not None
+    }
+    assert len(links) > 25
+    for link in links.values():
+        assert listed(world, link) == link.runs, link
+
+
+def test_the_list_behind_a_number_can_be_turned_page_by_page(world: World) -> None:
+    ids = [world.run().run_id for _ in range(5)]
+    reader = MetricReader(world.store, WATCHED)
+    first = reader.behind(SCOPE, Which(part="verified"), limit=2)
+    assert [run.run_id for run in first] == ids[:-3:-1]
+    second = reader.behind(SCOPE, Which(part="verified"), limit=9, before=first[-1])
+    assert [run.run_id for run in second] == ids[2::-1]
+    assert isinstance(first[0], Behind)
+
+
+def test_surfaces_name_graders_rules_and_what_was_left_out(world: World) -> None:
+    world.run(broken="prohibited.0")
+    run = world.run()
+    world.label(run, "citations", Surface.FACTUALITY, state=State.ABSTAINED)
+    (report,) = MetricReader(world.store, WATCHED).surfaces(SCOPE)
+    surfaces = {surface.name: surface.figures for surface in report.surfaces}
+    assert surfaces["policy"]["rule refunds/prohibited.0"].shown.value == 0.5
+    assert surfaces["policy"]["grader refunds"].shown.value == 0.5
+    assert surfaces["factuality"]["grader citations"].shown.excluded == {"abstained": 1}
+    assert surfaces["outcome"]["grader state"].shown.value == 1.0
+
+
+def test_tool_use_compares_the_tasks_both_versions_solved(world: World) -> None:
+    for task, version, calls, verified in (
+        ("easy", "rc3", 9, True),
+        ("middling", "rc3", 9, True),
+        ("hard", "rc3", 30, False),
+        ("easy", "rc4", 8, True),
+        ("middling", "rc4", 8, True),
+        ("hard", "rc4", 40, True),
+    ):
+        world.run(
+            verified=verified, agent_version=version, tool_calls=calls, keys={"task_id": task}
+        )
+    reports = MetricReader(world.store, WATCHED).metrics(SCOPE, by="version")
+    old, new = (report.metric("tool_use") for report in reports)
+    assert (old.measure.shown.value, new.measure.shown.value) == (9.0, 8.0)
+    assert new.beside["naive_mean"].shown.value == pytest.approx(56 / 3)
+    assert new.beside["less_other_version"].shown.value == -1.0
+
+
+def pair(world: World, task: str, old: bool | None, new: bool | None, **more: Any) -> None:
+    keys = {"task_id": task, "topic": "damaged" if task < "t3" else "late"}
+    world.run(verified=old, keys=keys, **more)
+    world.run(verified=new, keys=keys, agent_version="rc4", **more)
+
+
+def compare(world: World, watched: MetricsWatched = WATCHED) -> CompareReader:
+    return CompareReader(world.store, MetricReader(world.store, watched))
+
+
+def test_the_same_tasks_are_compared_and_changed_ones_come_with_their_runs(world: World) -> None:
+    for task, old, new in (("t1", False, True), ("t2", True, False), ("t3", True, True), ("t4", False, True)):  # fmt: skip
+        pair(world, task, old, new, manifest={"policy": "p"})
+    found = compare(world).on_tasks(SCOPE, base="rc3", cand="rc4")
+    shown = found.comparison.difference
+    assert (shown.n, shown.better, shown.same, shown.worse) == (4, 2, 1, 1)
+    assert shown.value == 0.25
+    assert {task.task: task.word for task in found.comparison.changed} == {
+        "t1": "fixed", "t2": "broke", "t4": "fixed",
+    }  # fmt: skip
+    first = next(task for task in found.comparison.changed if task.task == "t1")
+    assert (first.base.run_ids, first.cand.run_ids) == (("run-001",), ("run-002",))
+    assert found.ruling.decision.verdict == "FAIL"
+    assert len(found.ruling.digest) == 12
+    assert found.setting.runs == {"rc3": 4, "rc4": 4}
+    assert found.setting.manifests.changed == []
+    for version, link in found.setting.links.items():
+        assert listed(world, link) == found.setting.runs[version]
+
+
+def test_live_versions_are_compared_in_the_weeks_both_have(world: World) -> None:
+    for task, old, new in (("t1", False, True), ("t2", True, True), ("t3", True, True)):
+        pair(world, task, old, new)
+    world.run(verified=False, later=14 * DAY)
+    found = compare(world).live(SCOPE, base="rc3", cand="rc4")
+    assert found.difference.value == pytest.approx(1 / 3)
+    assert found.difference.excluded == {"weeks_of_base_only": 1}
+    assert found.weeks == 1
+    assert found.mix is not None
+    assert found.mix.effects.mix == 0
+    assert found.mix.effects.rate == pytest.approx(1 / 3)
+    assert found.ruling.decision.reason == "the rule is about completion on tasks"
+
+
+def test_customers_served_by_both_versions_are_the_units_of_a_live_comparison(
+    world: World,
+) -> None:
+    for customer, old, new in (("a", True, True), ("b", False, True), ("c", True, False), ("d", False, True)):  # fmt: skip
+        world.run(verified=old, keys={"customer_id": customer})
+        world.run(verified=new, agent_version="rc4", keys={"customer_id": customer})
+    watched = MetricsWatched(cluster_by="customer_id")
+    found = compare(world, watched).live(SCOPE, base="rc3", cand="rc4").difference
+    assert (found.n, found.unit, found.value) == (4, "customer_id", 0.25)
+    assert found.method == "wider of newcombe and clusters"
+    # By hand: differences 0, 1, -1, 1; mean .25, sd .957; t(3) 3.182: .25 ± 1.52, clipped.
+    assert (found.low, found.high) == (-1.0, 1.0)
+
+
+def test_undecided_runs_of_customers_leave_bounds(world: World) -> None:
+    for customer, old, new in (("a", True, True), ("b", None, True), ("c", True, None)):
+        world.run(verified=old, keys={"customer_id": customer})
+        world.run(verified=new, agent_version="rc4", keys={"customer_id": customer})
+    watched = MetricsWatched(cluster_by="customer_id")
+    found = compare(world, watched).live(SCOPE, base="rc3", cand="rc4").difference
+    assert (found.value, found.open) == (None, 2)
+
+
+def test_more_than_one_changed_pin_and_other_graders_are_told(world: World) -> None:
+    world.run(manifest={"model": "a", "prompt": "7"})
+    new = world.run(manifest={"model": "b", "prompt": "8"}, agent_version="rc4", verified=None)
+    world.label(new, "state", Surface.OUTCOME, version="2", passed=True)
+    found = compare(world).live(SCOPE, base="rc3", cand="rc4")
+    pins, judges = found.setting.warnings
+    assert pins.startswith("2 pins changed at once (model, prompt)")
+    assert "state 1 and state 2" in judges
+
+
+def test_a_comparison_that_can_not_be_made_says_why(world: World) -> None:
+    world.run()
+    reader = compare(world)
+    assert (
+        reader.on_tasks(SCOPE, base="rc3", cand="rc9").text == "no settled run of rc9 in this scope"
+    )
+    world.run(agent_version="rc4")
+    assert "no run names its task" in reader.on_tasks(SCOPE, base="rc3", cand="rc4").text
+    with pytest.raises(InputError, match="name two versions"):
+        reader.live(SCOPE, base="rc3", cand="rc3")
+    with pytest.raises(InputError, match="no slice"):
+        reader.live(Scope(slices={"colour": "red"}), base="rc3", cand="rc4")
+
+
+@pytest.fixture
+def client(world: World) -> TestClient:
+    app = FastAPI()
+    install_problems(app)
+    metrics = MetricReader(world.store, WATCHED)
+    now = from_nanos(Nanos(MONDAY + DAY))
+    app.include_router(
+        build_router(metrics, CompareReader(world.store, metrics), clock=lambda: now)
+    )
+    return TestClient(app)
+
+
+def test_the_api_gives_a_metric_only_with_its_guard(world: World, client: TestClient) -> None:
+    pair(world, "t1", False, True)
+    answer = client.get("/v1/metrics", params={"agent": "desk", "by": "version", "since": "7d"})
+    assert answer.status_code == 200
+    groups = answer.json()["groups"]
+    assert [group["group"] for group in groups] == ["rc3", "rc4"]
+    for group in groups:
+        assert len(group["metrics"]) == 9
+        assert all(metric["guard"] for metric in group["metrics"].values())
+        assert set(group["three"]) > {"solution_rate", "cost_per_success", "aborted"}
+    link = groups[0]["metrics"]["completion"]["hits"]
+    assert client.get(link["path"], params=link["query"]).json() == {"items": [], "next": None}
+    link = groups[1]["metrics"]["completion"]["hits"]
+    assert len(client.get(link["path"], params=link["query"]).json()["items"]) == link["runs"] == 1
+    surfaces = client.get("/v1/surfaces").json()["groups"][0]["surfaces"]
+    assert len(surfaces) == 7
+
+
+def test_the_api_lists_runs_behind_a_number_page_by_page(world: World, client: TestClient) -> None:
+    ids = [world.run().run_id for _ in range(3)]
+    first = client.get("/v1/metrics/runs", params={"part": "verified", "limit": 2}).json()
+    rest = client.get(
+        "/v1/metrics/runs", params={"part": "verified", "cursor": first["next"]}
+    ).json()
+    assert [run["run_id"] for run in first["items"] + rest["items"]] == ids[::-1]
+    assert rest["next"] is None
+
+
+def test_the_api_compares_and_says_no_with_a_mend(world: World, client: TestClient) -> None:
+    pair(world, "t1", False, True)
+    versions = {"base": "rc3", "cand": "rc4"}
+    tasks = client.get("/v1/compare/tasks", params=versions).json()
+    assert (tasks["fixed"], tasks["same"], tasks["broke"]) == (1, 0, 0)
+    assert tasks["ruling"]["verdict"] == "NOT ENOUGH DATA"
+    assert tasks["ruling"]["missing"] == 3
+    assert len(tasks["ruling"]["hash"]) == 12
+    live = client.get("/v1/compare/live", params={**versions, "mix": "topic"}).json()
+    assert live["difference"]["value"] == 1.0
+    wrong = client.get("/v1/metrics", params={"by": "colour"})
+    assert wrong.status_code == 400
+    assert "slice:topic" in wrong.json()["detail"]
+    assert client.get("/v1/metrics", params={"slice": "topic"}).status_code == 400

@@ -1,0 +1,58 @@
+import pytest
+
+from gnomon.errors import InputError
+from scoring.metrics.parts import PARTS, RATIOS, condition
+from scoring.metrics.scope import Scope
+from scoring.metrics.statements import Units, group_of, statement
+
+UNITS = Units(cluster_by="customer_id", task="task_id", slices={"topic": "ticket_topic"})
+SCOPED = "(state = 'settled' AND NOT has(flags, 'infra_error'))"
+
+
+@pytest.mark.parametrize(
+    ("part", "sql"),
+    [
+        ("verified", f"{SCOPED} AND verified = 1"),
+        ("unverified", f"{SCOPED} AND verified = -1"),
+        ("passed_check", f"({SCOPED} AND verified = 1)"),
+        ("claimed", f"{SCOPED} AND claimed"),
+        (
+            "false_claim",
+            f"({SCOPED} AND claimed) AND (verified = 0 OR claim_contradicted)",
+        ),
+        ("violated", f"({SCOPED} AND policies_judged > 0) AND policy_broken"),
+        ("unchecked", f"{SCOPED} AND policies_judged = 0"),
+    ],
+)
+def test_a_part_is_written_out(part: str, sql: str) -> None:
+    assert condition(part) == sql
+
+
+def test_every_ratio_speaks_of_parts_that_exist() -> None:
+    for ratio in RATIOS.values():
+        assert ratio.m in PARTS
+        assert ratio.amount or ratio.y in PARTS
+
+
+def test_what_a_caller_says_never_becomes_sql() -> None:
+    hostile = "x'); DROP TABLE runs; --"
+    scope = Scope(agent=hostile, version=hostile, slices={"topic": hostile})
+    for name in ("sums", "behind", "graders", "rules", "tasks", "conditions"):
+        found = statement(name, scope, UNITS)
+        assert "DROP" not in found.sql
+        assert "{{" not in found.sql
+        assert hostile in found.params.values()
+
+
+def test_an_unknown_grouping_names_those_there_are() -> None:
+    with pytest.raises(InputError, match="slice:topic"):
+        group_of("colour", UNITS)
+    assert group_of("slice:topic", UNITS) == (
+        "business_keys[{slice_key:String}]",
+        {"slice_key": "ticket_topic"},
+    )
+
+
+def test_an_unknown_part_names_those_there_are() -> None:
+    with pytest.raises(InputError, match="false_claim"):
+        statement("behind", Scope(), UNITS, part="colour")

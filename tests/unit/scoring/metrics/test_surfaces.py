@@ -1,0 +1,66 @@
+import pytest
+
+from scoring.metrics.definitions import SURFACES
+from scoring.metrics.moments import Moments
+from scoring.metrics.surfaces import GraderCount, RuleCount, seven
+from tests.unit.scoring.metrics.groups import group
+
+
+def counted(surface: str, grader: str, passed: int, scored: int, **more: int) -> GraderCount:
+    seen = Moments(clusters=scored, m=scored, y=passed, mm=scored, my=passed, yy=passed)
+    given = {"graded": scored, "abstained": 0, "failed": 0, "not_applicable": 0, "waiting": 0}
+    return GraderCount(
+        surface=surface, grader=grader, kind="code", versions=("1",), seen=seen, **(given | more)
+    )
+
+
+def test_there_are_seven_side_by_side_and_an_empty_one_says_what_to_do() -> None:
+    reports = seven(group(scoped=10, verified=9, failed=1), [], [])
+    assert [report.name for report in reports] == list(SURFACES)
+    conversation = next(report for report in reports if report.name == "conversation")
+    (figure,) = conversation.figures.values()
+    assert figure.shown.value is None
+    assert "add one to graders" in figure.text
+
+
+def test_each_grader_stands_on_its_own_with_what_it_left_out() -> None:
+    graders = [
+        counted("factuality", "citations", 8, 10, abstained=3, failed=1, waiting=2),
+        counted("outcome", "state", 9, 10),
+    ]
+    reports = {report.name: report for report in seven(group(scoped=16), graders, [])}
+    shown = reports["factuality"].figures["grader citations"].shown
+    assert shown.value == 0.8
+    assert shown.excluded == {"abstained": 3, "grader_failed": 1}
+    assert shown.open == 2
+    assert "grader citations" not in reports["outcome"].figures
+
+
+def test_a_broken_rule_shows_the_runs_that_broke_it() -> None:
+    rule = RuleCount(policy="refunds", rule="prohibited.0", severity="hard", runs=2, clusters=2)
+    graders = [counted("policy", "refunds", 48, 50)]
+    made = group(scoped=50, checked=50, violated=2)
+    (report,) = (r for r in seven(made, graders, [rule]) if r.name == "policy")
+    figure = report.figures["rule refunds/prohibited.0"]
+    assert figure.shown.value == 0.04
+    assert figure.hits is not None
+    assert figure.hits.query["rule"] == "refunds/prohibited.0"
+    assert figure.hits.runs == 2
+
+
+def test_incomplete_traces_leave_only_operations() -> None:
+    reports = seven(group(scoped=100, verified=100, complete=90), [], [])
+    for report in reports:
+        values = [figure.shown.value for figure in report.figures.values()]
+        if report.name == "operations":
+            assert report.figures["trace_completeness"].shown.value == 0.9
+        else:
+            assert values == [None] * len(values), report.name
+
+
+@pytest.mark.parametrize("surface", list(SURFACES))
+def test_every_figure_of_a_surface_leads_to_its_runs(surface: str) -> None:
+    made = group(scoped=10, verified=9, failed=1, finished=10, finished_ns=[1] * 10)
+    (report,) = (r for r in seven(made, [counted(surface, "g", 5, 10)], []) if r.name == surface)
+    for name, figure in report.figures.items():
+        assert figure.link is not None, name

@@ -1,0 +1,83 @@
+from collections.abc import Sequence
+
+import pytest
+
+from gnomon.clock import Nanos
+from scoring.versions.tasks import TaskRuns, on_tasks
+
+HOUR = 3_600_000_000_000
+
+
+def side(passed: Sequence[int], runs: int = 3, *, version: str = "v", undecided: Sequence[int] = (), start: int = 0) -> dict[str, TaskRuns]:  # fmt: skip
+    return {
+        f"bug-{place:02}": TaskRuns(
+            task=f"bug-{place:02}", version=version, runs=runs, passed=count,
+            undecided=undecided[place] if undecided else 0, first_start=Nanos(start),
+            run_ids=(f"{version}-{place}",),
+        )
+        for place, count in enumerate(passed)
+    }  # fmt: skip
+
+
+OLD = [0] * 3 + [0] * 6 + [1] * 3 + [2] * 38
+NEW = [1] * 3 + [2] * 6 + [0] * 3 + [2] * 38
+"""50 bugs, 3 runs each: 3 up by a third, 6 by two thirds, 3 down by a third, 38 the same."""
+
+
+def test_fifty_bugs_are_compared_with_magnitudes_and_the_twelve_tasks_to_read() -> None:
+    found = on_tasks(side(NEW, version="new"), side(OLD, version="old"))
+    shown = found.difference
+    assert (shown.value, shown.low, shown.high) == pytest.approx((0.08, 0.009522, 0.150478), abs=2e-6)  # fmt: skip
+    assert shown.p_values["t"] == pytest.approx(0.026925, abs=1e-6)
+    assert shown.p_values["sign_flip"] == pytest.approx(0.041015625)
+    assert shown.p_values["sign_test"] == pytest.approx(0.14599609375)
+    assert (shown.better, shown.same, shown.worse) == (9, 38, 3)
+    assert found.magnitudes == {"+0.6667": 6, "+0.3333": 3, "0": 38, "-0.3333": 3}
+    assert len(found.changed) == 12
+    first = found.changed[0]
+    assert (first.word, first.size) == ("fixed", pytest.approx(2 / 3))
+    assert (first.base.run_ids, first.cand.run_ids) == (("old-3",), ("new-3",))
+    assert [task.word for task in found.changed].count("broke") == 3
+
+
+def test_one_run_a_task_gives_tango_and_the_exact_mcnemar_test() -> None:
+    found = on_tasks(side([1, 1, 1, 0, 1], 1), side([0, 0, 1, 0, 1], 1)).difference
+    assert found.method == "tango"
+    assert found.value == pytest.approx(0.4)
+    assert found.p_values["mcnemar"] == pytest.approx(0.5)  # 2 better, none worse
+
+
+def test_tasks_of_one_side_are_left_out_and_counted() -> None:
+    old = side([1, 1, 0])
+    new = {task: runs for task, runs in side([1, 1, 1, 1]).items() if task != "bug-00"}
+    found = on_tasks(new, old).difference
+    assert found.n == 2
+    assert found.excluded == {"only_new": 1, "only_old": 1}
+
+
+def test_undecided_runs_leave_the_limits_of_the_worst_and_the_best_case() -> None:
+    new, old = side(NEW, undecided=[1] + [0] * 49), side(OLD)
+    found = on_tasks(new, old).difference
+    worst, best = on_tasks(side(NEW), old).difference, on_tasks(side([2, *NEW[1:]]), old).difference
+    assert found.value is None
+    assert (found.low, found.high) == (worst.low, best.high)
+    assert found.open == 1
+    assert "undecided" in found.flags
+
+
+def test_the_same_runs_give_the_same_number_again_whatever_their_order() -> None:
+    new, old = side(NEW), side(OLD)
+    again = on_tasks(dict(reversed(new.items())), dict(reversed(old.items())))
+    assert again == on_tasks(new, old)
+
+
+def test_tasks_that_ran_more_than_an_hour_apart_are_told() -> None:
+    assert on_tasks(side([1], start=2 * HOUR), side([1])).apart == ["bug-00"]
+    assert on_tasks(side([1], start=HOUR), side([1])).apart == []
+
+
+def test_no_common_task_is_no_number() -> None:
+    found = on_tasks({}, side([1]))
+    assert found.difference.value is None
+    assert found.difference.n == 0
+    assert found.as_json()["difference"]["p_values"] == {}
