@@ -1,7 +1,8 @@
 """Which dialect a span speaks: by the scope that made it, else by the first vendor key (2.1)."""
 
 from collections.abc import Mapping
-from functools import lru_cache
+
+from collector.dialects.keysets import Keys, OfKeys
 
 _EXACT: Mapping[str, str] = {
     "traceloop.tracer": "openllmetry",
@@ -81,17 +82,17 @@ def dialect_of(scope: str, attributes: Mapping[str, str]) -> str:
         if scope.startswith(prefix):
             return dialect
     if scope.startswith(_OPENLLMETRY):
-        return "openllmetry" if _speaks_of_models(tuple(attributes)) else "otel"
-    return _by_key(tuple(attributes))
+        return "openllmetry" if _speaks_of_models(attributes) else "otel"
+    return _by_key(attributes)
 
 
-@lru_cache(maxsize=4096)
-def _speaks_of_models(keys: tuple[str, ...]) -> bool:
+@OfKeys
+def _speaks_of_models(keys: Keys) -> bool:
     return any(key.startswith(_OPENLLMETRY_KEYS) for key in keys)
 
 
-@lru_cache(maxsize=4096)
-def _by_key(keys: tuple[str, ...]) -> str:
+@OfKeys
+def _by_key(keys: Keys) -> str:
     """Return the dialect of the vendor key that stands first in the general order."""
     best = (len(_KEYS), "otel")
     for key in keys:

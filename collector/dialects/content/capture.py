@@ -1,7 +1,6 @@
 """Whether a span carries content at all, and which switch turns content on."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Final
 
 from collector.dialects.content import events
@@ -12,6 +11,7 @@ from collector.dialects.content.frameworks import (
 )
 from collector.dialects.content.records import CALL_ATTRIBUTE, call_id
 from collector.dialects.content.tools import ARGUMENTS, RESULTS
+from collector.dialects.keysets import Keys, OfKeys
 from collector.dialects.values import PLACEHOLDERS
 from collector.spans import LogRecord, Span
 from gnomon.model import Kind
@@ -129,7 +129,7 @@ def content_captured(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> 
         _holds(key, attributes[key]) for key in _KEYS.intersection(attributes)
     ):
         return True
-    if _is_flattened(tuple(attributes)):
+    if _is_flattened(attributes):
         return True
     if kind is Kind.TOOL and attributes.get("tool.parameters", "{}") not in _EMPTY:
         return '"properties"' not in attributes["tool.parameters"]
@@ -140,8 +140,8 @@ def content_captured(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> 
     return bool(logs) and _in_logs(span, logs)
 
 
-@lru_cache(maxsize=4096)
-def _is_flattened(keys: tuple[str, ...]) -> bool:
+@OfKeys
+def _is_flattened(keys: Keys) -> bool:
     """Return whether flattened messages or documents hold more than roles."""
     return any(key.startswith(_STARTS) and not key.endswith(_ROLES_ONLY) for key in keys)
 

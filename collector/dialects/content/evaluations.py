@@ -1,10 +1,10 @@
 """Judgments that came with the telemetry: log events, flattened lists, MLflow assessments."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final
 
 from collector.dialects.content.records import own
+from collector.dialects.keysets import Keys, OfKeys
 from collector.dialects.values import (
     as_bool,
     as_float,
@@ -28,7 +28,7 @@ _STARTS: Final = (*(f"{prefix}." for prefix in _PREFIXES), _MLFLOW)
 def evaluations(span: Span, logs: Sequence[LogRecord] = ()) -> list[Evaluation]:
     """Return the judgments of a span: its own attributes and events, then its log records."""
     judged: list[Evaluation] = []
-    if _is_judged(tuple(span.attributes)):
+    if _is_judged(span.attributes):
         judged += _flattened(span.attributes)
         judged += _mlflow(span.attributes)
     judged += [_of_event(event.attributes) for event in span.events if event.name == _EVENT]
@@ -36,8 +36,8 @@ def evaluations(span: Span, logs: Sequence[LogRecord] = ()) -> list[Evaluation]:
     return judged
 
 
-@lru_cache(maxsize=4096)
-def _is_judged(keys: tuple[str, ...]) -> bool:
+@OfKeys
+def _is_judged(keys: Keys) -> bool:
     return any(key.startswith(_STARTS) for key in keys)
 
 
