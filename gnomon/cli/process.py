@@ -2,7 +2,6 @@
 
 import ipaddress
 import socket
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 import gnomon
 from collector import watched as collector_watched
 from collector.watched import Watched
 from gnomon import watch as watching
+from gnomon.cli.edge import Edge
 from gnomon.clock import Clock, utc_now
 from gnomon.config import Settings, load
 from gnomon.errors import ConfigError
@@ -29,6 +28,7 @@ from scoring.metrics import watched as metrics_watched
 
 if TYPE_CHECKING:
     from collector.service import Collector
+    from gnomon.web.port import Judging
 
 
 def settings_of(
@@ -134,7 +134,11 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
     """Open store and queue and put everything together; the parts start with the application."""
     from collector import service as collecting
     from gnomon.http import install_problems
+    from gnomon.web.port import Judging
+    from scoring import metrics_router
     from scoring import service as judging
+    from scoring.metrics.reader import MetricReader
+    from scoring.versions.reader import CompareReader
 
     refuse_open_network(settings)
     watch, watched = watch_of(settings)
@@ -155,6 +159,8 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
             clock=clock,
             metrics=metrics,
         )
+        measured = MetricReader(collector.store, metrics_watched.watched(watch))
+        compared = CompareReader(collector.store, measured)
         parts = (*collector.parts, *scoring.parts)
 
         def addresses() -> dict[str, str]:
@@ -172,12 +178,15 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
             openapi_url="/v1/openapi.json",
         )
         install_problems(app)
-        app.add_middleware(Timed, metrics=metrics)
+        app.add_middleware(
+            Edge, metrics=metrics, host=None if settings.open_network else settings.host
+        )
         app.include_router(
             health_router((*collector.healthy, *scoring.parts), life, metrics.registry)
         )
         # Scoring first: its `/v1/runs/{run_id}/judgments` is more precise than the collector's own.
         app.include_router(scoring.router)
+        app.include_router(metrics_router.build_router(measured, compared, clock=clock))
         app.include_router(collector.router)
 
         @app.get("/v1/config", operation_id="show_config", tags=["config"])
@@ -185,7 +194,15 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
             """Show settings and gnomon.yaml as this process read them, without secrets."""
             return {**described(settings, watch, watched), "addresses": addresses()}
 
-        app.mount("/", _pages(collector, settings, clock, addresses))
+        judged = Judging(
+            judgments=scoring.reader,
+            metrics=measured,
+            compare=compared,
+            policies=scoring.watched.policies,
+            jobs=scoring.jobs,
+            backfills=scoring.backfills,
+        )
+        app.mount("/", _pages(collector, settings, clock, addresses, judged))
         yield Process(app=app, life=life, listener=listener, addresses=addresses)
 
 
@@ -194,18 +211,11 @@ def _pages(
     settings: Settings,
     clock: Clock,
     addresses: Callable[[], dict[str, str]],
+    judged: "Judging",
 ) -> FastAPI:
     from collector.explain import Filled, explain
     from collector.spans import LogRecord, Span
-    from gnomon.model import Estimate
     from gnomon.web.app import build_web
-    from scoring.stats.rates import wilson
-
-    def interval(x: int, n: int, /) -> Estimate | None:
-        found = wilson(x, n)
-        if found is None or found.value is None or found.low is None or found.high is None:
-            return None
-        return Estimate(value=found.value, low=found.low, high=found.high)
 
     def explained(span: Span, logs: Sequence[LogRecord], /) -> Sequence[Filled]:
         return explain(span, logs, collector.watched).filled
@@ -217,28 +227,7 @@ def _pages(
         collector.watched,
         settings,
         clock,
-        interval=interval,
+        judging=judged,
         explain=explained,
         addresses=addresses,
     )
-
-
-class Timed:
-    """Measures how long each route takes, by the route's own pattern, never by the address."""
-
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app = app
-        self._metrics = metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass everything on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        began = time.perf_counter()
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            route = scope.get("route")
-            name = getattr(route, "path", "other")
-            self._metrics.request_duration.labels(name).observe(time.perf_counter() - began)
