@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import gnomon
-from gnomon.cli import judging, records, serve, upkeep
+from gnomon.cli import judging, metrics, records, serve, upkeep
 
 app = typer.Typer(
     help="How good are your AI agents on real work, before and after launch?",
@@ -45,3 +45,5 @@ app.add_typer(judging.policy, name="policy")
 app.add_typer(judging.graders, name="graders")
 app.add_typer(judging.labels, name="labels")
 app.add_typer(judging.jobs, name="jobs")
+app.add_typer(metrics.metrics, name="metrics")
+app.add_typer(metrics.versions, name="versions")

@@ -52,7 +52,8 @@ def test_the_command_line_starts_without_the_engine_and_without_scipy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("owner", "table"), [(owner, table) for owner, names in OWNERS.items() for table in sorted(names)]
+    ("owner", "table"),
+    [(owner, table) for owner, names in OWNERS.items() for table in sorted(names)],
 )
 def test_only_the_owner_of_a_table_names_it_in_sql(owner: str, table: str) -> None:
     named = re.compile(rf"\b(?:FROM|INTO|JOIN|UPDATE|TABLE)\s+{table}\b", re.IGNORECASE)
