@@ -1,7 +1,9 @@
 """How fast a real `gnomon serve` acknowledges, and what it costs, while it stores and rolls up.
 
 The senders are another process: keep-alive connections, OTLP/HTTP protobuf, whole runs of the
-demo's agent, about 100 spans a request. First at a fixed rate, then as fast as it is answered.
+demo's agent, about 100 spans a request. First at a fixed rate, then as fast as it is answered. Before
+that the same load goes to a server that does nothing but keep the bytes: on a busy machine its
+waits tell how much of ours is the machine's.
 """
 
 import tempfile
@@ -11,6 +13,7 @@ from typing import Any
 from tests.bench import watching
 from tests.bench.figures import Figure, load_average, say
 from tests.bench.load import send
+from tests.bench.naive import collecting
 from tests.serving import Serving, serving
 
 RATE = 5_000.0
@@ -21,10 +24,23 @@ P99_MS = 100.0
 def run(*, quick: bool = False) -> list[Figure]:
     """Measure both loads, each on a fresh server."""
     say(f"{RATE:,.0f} spans a second, then as fast as possible; {load_average()}")
-    figures = _phase("steady", rate=RATE, seconds=5.0 if quick else 20.0)
+    figures = _bare(2.0 if quick else 5.0)
+    figures += _phase("steady", rate=RATE, seconds=5.0 if quick else 20.0)
     figures += _phase("fastest", rate=0.0, seconds=3.0 if quick else 10.0)
     say(load_average())
     return figures
+
+
+def _bare(seconds: float) -> list[Figure]:
+    """Send at the same rate to a server that only keeps the bytes: what the machine allows now."""
+    with collecting("bare") as side:
+        sent = send(side.line()["address"], rate=RATE, seconds=seconds)
+        side.finish()
+    say(
+        f"a server that only keeps the bytes: acknowledged after p50 {sent['p50_ms']:.1f} ms,"
+        f" p99 {sent['p99_ms']:.1f} ms, max {sent['max_ms']:.1f} ms"
+    )
+    return [Figure(name="bare server: acknowledge p99", value=sent["p99_ms"], unit="ms")]
 
 
 def _phase(name: str, *, rate: float, seconds: float) -> list[Figure]:

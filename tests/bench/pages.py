@@ -34,6 +34,8 @@ STARTS = 3
 LIST_MS, CHARTS_MS, FIRST_MS = 150.0, 500.0, 1_000.0
 FIRST_BYTES = 1024 * 1024
 PATIENCE = 120.0
+KEPT_SECONDS = 3.0
+"""The server closes connections that are idle for longer."""
 
 
 @dataclass(slots=True)
@@ -62,6 +64,7 @@ class Asking:
         self._connection = http.client.HTTPConnection(
             address.hostname or "", address.port, timeout=120
         )
+        self._used = time.monotonic()
 
     def close(self) -> None:
         """End the connection."""
@@ -69,11 +72,14 @@ class Asking:
 
     def get(self, path: str) -> tuple[float, bytes, int]:
         """Return the seconds, the body, and its bytes on the wire."""
+        if time.monotonic() - self._used > KEPT_SECONDS:
+            self._connection.close()
         began = time.perf_counter()
         self._connection.request("GET", path, headers={"accept-encoding": "gzip"})
         answer = self._connection.getresponse()
         body = answer.read()
         seconds = time.perf_counter() - began
+        self._used = time.monotonic()
         if answer.status != 200:
             raise SystemExit(f"{path}: {answer.status} {body[:300]!r}")
         unpacked = gzip.decompress(body) if answer.headers["content-encoding"] == "gzip" else body
