@@ -30,8 +30,10 @@ _FALSE = frozenset({"false", "0", "no"})
 
 def found(text: str | None) -> str | None:
     """Return the text, or None where it is absent, empty or a placeholder."""
-    if text is None or (len(text) <= _LONGEST and text.strip() in PLACEHOLDERS):
+    if text is None:
         return None
+    if len(text) <= _LONGEST:
+        return None if text.strip() in PLACEHOLDERS else text
     return None if text.isspace() else text
 
 
