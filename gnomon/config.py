@@ -2,28 +2,64 @@
 
 import datetime as dt
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ByteSize, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+)
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from gnomon.errors import ConfigError
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?")
+
+
+def age(text: str) -> dt.timedelta | None:
+    """Read `250ms`, `30s`, `5m`, `1h` or `7d`; None for anything else."""
+    said = _DURATION.fullmatch(text.strip())
+    if said is None or said[2] is None:
+        return None
+    try:
+        return dt.timedelta(seconds=float(said[1]) * _UNITS[said[2]])
+    except OverflowError:
+        return dt.timedelta.max
 
 
 def duration(value: object) -> object:
-    """Read `30s`, `5m`, `1h`, `7d` or `250ms`; leave everything else to pydantic."""
-    if isinstance(value, str):
-        for unit in sorted(_UNITS, key=len, reverse=True):
-            number = value.strip().removesuffix(unit)
-            if number != value.strip() and number.replace(".", "", 1).isdigit():
-                return dt.timedelta(seconds=float(number) * _UNITS[unit])
-    return value
+    """Read a duration as a setting has it; a bare number is seconds."""
+    if not isinstance(value, str):
+        return value
+    found = age(value if not value.strip().replace(".", "", 1).isdigit() else f"{value.strip()}s")
+    if found is None:
+        raise ValueError("write a duration such as 250ms, 30s, 5m, 1h or 7d")
+    return found
 
 
-Duration = Annotated[dt.timedelta, BeforeValidator(duration)]
+def written(value: dt.timedelta) -> str:
+    """Return a duration as it would be written in a setting."""
+    seconds = value.total_seconds()
+    for unit in ("d", "h", "m", "s"):
+        if seconds and seconds % _UNITS[unit] == 0:
+            return f"{seconds / _UNITS[unit]:.0f}{unit}"
+    return f"{seconds * 1000:g}ms"
+
+
+Duration = Annotated[
+    dt.timedelta,
+    BeforeValidator(duration),
+    Field(ge=dt.timedelta(0)),
+    PlainSerializer(written, when_used="json"),
+]
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
@@ -151,7 +187,35 @@ def load(**overrides: object) -> Settings:
         return Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         lines = [
-            f"GNOMON_{'__'.join(str(part).upper() for part in issue['loc'])}: {issue['msg']}"
+            f"GNOMON_{'__'.join(str(part).upper() for part in issue['loc'])}: {mend_of(issue)}"
             for issue in error.errors(include_url=False, include_input=False)
         ]
         raise ConfigError("; ".join(lines)) from error
+    except SettingsError as error:
+        mend = 'a list is written as JSON, ["one", "two"]'
+        raise ConfigError(f"{error} of GNOMON_…: {mend}") from error
+
+
+_MENDS = {
+    "extra_forbidden": "there is no such field here",
+    "missing": "this field is missing",
+    "model_type": "write a mapping, `name: value`",
+    "model_attributes_type": "write a mapping, `name: value`",
+    "dict_type": "write a mapping, `name: value`",
+    "tuple_type": "write a list, `[one, two]`",
+    "list_type": "write a list, `[one, two]`",
+    "time_delta_parsing": "write a duration such as 250ms, 30s, 5m, 1h or 7d",
+    "time_delta_type": "write a duration such as 250ms, 30s, 5m, 1h or 7d",
+    "date_from_datetime_parsing": "write a date such as 2026-01-31",
+    "date_parsing": "write a date such as 2026-01-31",
+    "date_type": "write a date such as 2026-01-31",
+    "bool_parsing": "write true or false",
+    "bool_type": "write true or false",
+    "int_parsing": "write a whole number",
+    "float_parsing": "write a number",
+}
+
+
+def mend_of(issue: Mapping[str, Any]) -> str:
+    """Return what to do about one complaint of pydantic, in words of the house."""
+    return _MENDS.get(issue["type"], str(issue["msg"]).removeprefix("Value error, "))

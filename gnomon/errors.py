@@ -5,6 +5,7 @@ GnomonError
 │   ├── HistoryRewritten     a migration changed after it was applied
 │   └── StoreHeld            another process owns the embedded directory
 ├── InputError               the caller sent something unusable     HTTP 400
+│   ├── Forbidden                                                   HTTP 403
 │   ├── NotFound                                                    HTTP 404
 │   ├── Conflict                                                    HTTP 409
 │   ├── TooLarge                                                    HTTP 413
@@ -59,6 +60,13 @@ class InputError(GnomonError):
     code = "bad_input"
     status = 400
     exit_code = 2
+
+
+class Forbidden(InputError):
+    """The sender may not do this."""
+
+    code = "forbidden"
+    status = 403
 
 
 class NotFound(InputError):

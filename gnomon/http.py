@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ExceptionHandler
 
 from gnomon.clock import Nanos, rfc3339, to_nanos
-from gnomon.config import duration
+from gnomon.config import age
 from gnomon.errors import GnomonError, InputError, NotFound, OverQuota, Unavailable
 from gnomon.model import JsonValue
 
@@ -177,9 +177,9 @@ _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([
 
 def moment_of(text: str, now: Nanos) -> Nanos:
     """Read RFC 3339, or an age such as `2h` or `7d` before `now`."""
-    age = duration(text)
-    if isinstance(age, dt.timedelta):
-        return Nanos(now - age // dt.timedelta(microseconds=1) * 1000)
+    before = age(text)
+    if before is not None:
+        return Nanos(max(0, now - before // dt.timedelta(microseconds=1) * 1000))
     match = _RFC3339.fullmatch(text.strip())
     if match is None:
         raise InputError(_NO_MOMENT.format(text[:40]))

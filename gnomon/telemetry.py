@@ -36,6 +36,13 @@ def set_up_logging(level: str, style: str) -> None:
     )
     # Libraries speak through `logging`; only what needs a look gets through.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(name)s: %(message)s")
+    quieten()
+
+
+def quieten() -> None:
+    """Let libraries be silent about what Gnomon tells itself, with the mend."""
+    for name in ("clickhouse_connect", "urllib3", "opentelemetry.exporter"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     # A tick that comes while the last one works is no news: the ledger of the jobs decides.
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
 

@@ -4,15 +4,26 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from gnomon.config import mend_of
 from gnomon.errors import ConfigError
 from gnomon.model import JsonValue
 
 M = TypeVar("M", bound=BaseModel)
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads dates as the text they are; the model of the field says what a date must be."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -32,14 +43,20 @@ class Watch:
             return model.model_validate(data)
         except ValidationError as error:
             lines = [
-                self.complaint(issue["loc"], issue["msg"])
+                self.complaint(issue["loc"], self._mend(issue))
                 for issue in error.errors(include_url=False, include_input=False)
             ]
             raise ConfigError("\n".join(lines)) from error
 
+    def _mend(self, issue: Mapping[str, Any]) -> str:
+        node = _at(self.node, issue["loc"])[1]
+        if issue["type"] == "string_type" and isinstance(node, yaml.ScalarNode):
+            return f'text is expected and YAML reads this as something else; write "{node.value}"'
+        return mend_of(issue)
+
     def complaint(self, path: tuple[int | str, ...], message: str) -> str:
         """Return `file:line: path: message`."""
-        line = _line_of(self.node, path)
+        line = _at(self.node, path)[0]
         return f"{self.name}:{line}: {'.'.join(str(part) for part in path)}: {message}"
 
     def refuse_unknown(self, known: frozenset[str]) -> None:
@@ -64,14 +81,16 @@ def read(path: Path) -> Watch:
 def parse(text: str, *, name: str = "gnomon.yaml") -> Watch:
     """Parse the text of a gnomon.yaml; equal keys and non-text keys are refused."""
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = yaml.compose(text, Loader=_Loader)
         _refuse_double_keys(node, name)
-        data = yaml.safe_load(text)
+        data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader without dates
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigError(f"{name}:{line}: {error.problem or 'not YAML'}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{name}:1: {error}") from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigError(f"{name}:1: not YAML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{name}:1: nested too deep to be meant") from error
     if data is None:
         data = {}
     if not isinstance(data, dict):
@@ -97,8 +116,8 @@ def _refuse_double_keys(node: yaml.Node | None, name: str) -> None:
             _refuse_double_keys(item, name)
 
 
-def _line_of(node: yaml.Node | None, path: tuple[int | str, ...]) -> int:
-    """Return the line of the deepest part of the path that the file holds."""
+def _at(node: yaml.Node | None, path: tuple[int | str, ...]) -> tuple[int, yaml.Node | None]:
+    """Return line and node of the deepest part of the path that the file holds."""
     line = node.start_mark.line + 1 if node is not None else 1
     for part in path:
         if isinstance(node, yaml.MappingNode):
@@ -113,4 +132,4 @@ def _line_of(node: yaml.Node | None, path: tuple[int | str, ...]) -> int:
             line = node.start_mark.line + 1
         else:
             break
-    return line
+    return line, node

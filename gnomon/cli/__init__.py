@@ -5,9 +5,13 @@ import sys
 
 def main() -> None:
     """Run the command; one line for each known error, and the exit code that says whose move it is."""
+    import logging
+
     from gnomon.cli.app import app
     from gnomon.errors import GnomonError
 
+    # What a library warns of comes again as an error of ours, with the mend.
+    logging.lastResort = None
     try:
         app(prog_name="gnomon")
     except GnomonError as error:

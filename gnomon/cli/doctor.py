@@ -13,7 +13,7 @@ from gnomon.cli.client import Api
 from gnomon.cli.process import settings_of, watch_of
 from gnomon.clock import to_nanos, utc_now
 from gnomon.config import Settings
-from gnomon.errors import GnomonError, StoreHeld
+from gnomon.errors import GnomonError, NotFound, StoreHeld
 from gnomon.model import JsonValue
 
 _ROOM = 2 * 1024**3
@@ -57,9 +57,18 @@ def examine(
             return
         yield from problems
         yield _prices(running["file"], running["hash"], priced=bool(running["watched"]["prices"]))
-        yield from _there_and_back(client, settings)
-        yield from _dialects(client)
-        yield from _ledger(client)
+        looks = {
+            "a span, there and back": _there_and_back,
+            "runs": _dialects,
+            "ledger": _ledger,
+        }
+        for subject, look in looks.items():
+            try:
+                yield from look(client)
+            except GnomonError as error:
+                yield Finding(
+                    subject=subject, verdict="bad", found=error.detail, mend="mend that first"
+                )
 
 
 def _watch(settings: Settings) -> Finding:
@@ -125,7 +134,9 @@ def _store(settings: Settings) -> Finding:
             mend="set GNOMON_URL to that process",
         )
     except GnomonError as error:
-        return Finding(subject="store", verdict="bad", found=error.detail, mend="see above")
+        return Finding(
+            subject="store", verdict="bad", found=error.detail, mend="the finding says it"
+        )
     if missing:
         return Finding(
             subject="store",
@@ -151,12 +162,14 @@ def _readiness(client: Api) -> list[Finding]:
     if not problems:
         return [Finding(subject="process", verdict="ok", found="running and ready")]
     return [
-        Finding(subject=name, verdict="bad", found=text, mend="docs/runbook: the section IngestLag")
+        Finding(
+            subject=name, verdict="bad", found=text, mend="deploy/RUNBOOK.md, section IngestLag"
+        )
         for name, text in problems.items()
     ]
 
 
-def _there_and_back(client: Api, settings: Settings) -> Iterator[Finding]:
+def _there_and_back(client: Api) -> Iterator[Finding]:
     """Send one span the way an agent does and look for it in the store."""
     import httpx2
 
@@ -192,7 +205,7 @@ def _there_and_back(client: Api, settings: Settings) -> Iterator[Finding]:
     while time.monotonic() - began < _PATIENCE:
         try:
             client.get(f"/v1/spans/{trace_id}/{span_id}")
-        except GnomonError:
+        except NotFound:
             time.sleep(0.2)
             continue
         took = time.monotonic() - began
@@ -255,7 +268,7 @@ def _ledger(client: Api) -> Iterator[Finding]:
             subject="ledger",
             verdict="warning",
             found=f"rejected in the last 24 h: {found}",
-            mend="docs/runbook.md, section IngestRejecting, has the mend of each reason",
+            mend="deploy/RUNBOOK.md, section IngestRejecting, has the mend of each reason",
         )
     else:
         yield Finding(subject="ledger", verdict="ok", found="balanced, nothing rejected")

@@ -5,12 +5,13 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gnomon.errors import GnomonError, InputError, TooLarge
+from gnomon.errors import Forbidden, GnomonError, InputError, TooLarge
 from gnomon.telemetry import Metrics
 
 MOST = 4 * 1024**2
 """Bytes of a request body; the largest is a policy to be checked."""
 
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -51,10 +52,20 @@ class Edge:
             return InputError(
                 "this name does not belong to this Gnomon; ask by localhost or by GNOMON_HOST"
             )
+        if scope["method"] not in _SAFE and _from_elsewhere(headers, host):
+            return Forbidden("a page from elsewhere may not change anything here")
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > MOST:
             return _too_large()
         return None
+
+
+def _from_elsewhere(headers: dict[bytes, bytes], host: str) -> bool:
+    """Tell a request that another site's page made, from one of our pages or of a program."""
+    if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+        return True
+    origin = headers.get(b"origin")
+    return origin is not None and origin.decode("latin-1").lower().partition("://")[2] != host
 
 
 def _too_large() -> TooLarge:

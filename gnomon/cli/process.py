@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from gnomon.web.port import Judging
 
 
+_BACKLOG = 2048
+
+
 def settings_of(
     *,
     data: Path | None = None,
@@ -103,6 +106,19 @@ def refuse_open_network(settings: Settings) -> None:
     )
 
 
+def refuse_shared_ports(settings: Settings) -> None:
+    """Raise when two doors are to stand at one port."""
+    named = {
+        "GNOMON_WEB_PORT": settings.web_port,
+        "GNOMON_OTLP_HTTP_PORT": settings.otlp_http_port,
+        "GNOMON_OTLP_GRPC_PORT": settings.otlp_grpc_port,
+    }
+    for name, port in named.items():
+        for other, same in named.items():
+            if name < other and port and port == same:
+                raise ConfigError(f"{name} and {other} are both {port}; give each its own")
+
+
 def is_loopback(host: str) -> bool:
     """Return whether an address can only be reached from this machine."""
     if host == "localhost":
@@ -120,6 +136,7 @@ def listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
         raise ConfigError(
@@ -141,6 +158,7 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
     from scoring.versions.reader import CompareReader
 
     refuse_open_network(settings)
+    refuse_shared_ports(settings)
     watch, watched = watch_of(settings)
     metrics = Metrics(CollectorRegistry())
     metrics.config_loaded.labels(watch.digest).set(clock().timestamp())

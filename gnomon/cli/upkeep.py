@@ -1,5 +1,6 @@
 """`gnomon doctor`, `migrate` and `config`: what a person asks before and after an incident."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 from gnomon.cli import show
 from gnomon.cli.options import Config, Data, Json, StoreUrl, Url, api
 from gnomon.config import load
-from gnomon.errors import GnomonError
+from gnomon.model import JsonValue
 
 config = typer.Typer(help="Settings and gnomon.yaml.", no_args_is_help=True)
 
@@ -112,12 +113,15 @@ def show_config(
     if as_json:
         show.as_json(answer)
         return
-    show.facts((f"GNOMON_{name.upper()}", value) for name, value in answer["settings"].items())
+    show.facts((f"GNOMON_{name}", str(value)) for name, value in _flat(answer["settings"]))
     show.notes.print(f"{answer['file']}, hash {answer['hash']}")
     show.as_json(answer["watched"])
 
 
-def explain_failure(error: GnomonError) -> str:
-    """Return an error with its context, as doctor prints it."""
-    context = ", ".join(f"{key}={value}" for key, value in error.context.items())
-    return f"{error.detail} ({context})" if context else error.detail
+def _flat(tree: Mapping[str, JsonValue], path: str = "") -> Iterator[tuple[str, JsonValue]]:
+    """Yield every setting by the name that sets it."""
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{path}{name.upper()}__")
+        elif value is not None:
+            yield f"{path}{name.upper()}", value

@@ -1,7 +1,7 @@
 """What the driver says went wrong, as errors of the house. Decided by numeric codes, once."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from clickhouse_connect.driver import exceptions as driver
@@ -62,6 +62,17 @@ _SHORT = frozenset({32, 33})
 the data handed in are."""
 
 
+_MENDS: Mapping[type[GnomonError], str] = {
+    DiskFull: "there is too little room where the data lie (128 MiB must stay free): free some",
+    StoreDamaged: (
+        "files of the store are damaged: restore them from a backup,"
+        " or move the directory away to start empty"
+    ),
+    StoreUnavailable: "ClickHouse did not answer in time: is it up, and is GNOMON_STORE__URL right?",
+    StoreRefused: "ClickHouse refused a statement of ours: please report it",
+}
+
+
 @contextmanager
 def translated(*, tag: str, writing: bool = False) -> Iterator[None]:
     """Turn an error of the driver into one of the house; `tag` names the query."""
@@ -76,7 +87,9 @@ def fault(error: Exception, *, tag: str, writing: bool = False) -> GnomonError:
     code = getattr(error, "code", None)
     text = str(error)
     kind = _without_code(error, text) if code is None else _by_code(code, text, writing)
-    return kind(f"{tag}: {_first_line(text)}", code=code, tag=tag)
+    said = f"{tag}: {_first_line(text)}"
+    mend = _MENDS.get(kind)
+    return kind(f"{mend} ({said})" if mend else said, code=code, tag=tag)
 
 
 def _without_code(error: Exception, text: str) -> type[GnomonError]:

@@ -60,3 +60,23 @@ def test_every_setting_stands_in_the_example_and_in_the_docs() -> None:
     for name in leaves(Settings, "GNOMON_"):
         assert f"{name}=" in example, f"{name} is missing in deploy/gnomon.env.example"
         assert f"`{name}`" in docs, f"{name} is missing in docs/configuration.md"
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"), [("1", 1), ("250ms", 0.25), ("1.5m", 90), ("2h", 7200), ("7d", 604800)]
+)
+def test_a_duration_survives_being_shown(
+    monkeypatch: pytest.MonkeyPatch, value: str, seconds: float
+) -> None:
+    monkeypatch.setenv("GNOMON_QUEUE__FLUSH_AFTER", value)
+    found = load()
+    assert found.queue.flush_after.total_seconds() == seconds
+    shown = found.model_dump(mode="json")["queue"]["flush_after"]
+    monkeypatch.setenv("GNOMON_QUEUE__FLUSH_AFTER", shown)
+    assert load().queue.flush_after == found.queue.flush_after
+
+
+def test_a_list_that_is_no_json_is_refused_with_the_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GNOMON_INGEST__CORS_ORIGINS", "http://a")
+    with pytest.raises(ConfigError, match="a list is written as JSON"):
+        load()

@@ -57,3 +57,21 @@ def test_a_body_is_bounded_whether_or_not_it_says_its_length() -> None:
     for answer in (said, unsaid):
         assert answer.status_code == 413
         assert answer.json()["type"] == "urn:gnomon:problem:too_large"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"origin": "http://localhost:8000"}, 200),
+        ({"origin": "http://localhost:8000", "sec-fetch-site": "same-origin"}, 200),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "http://localhost:9000"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+    ],
+)
+def test_a_page_from_elsewhere_changes_nothing(headers: dict[str, str], status: int) -> None:
+    answer = client("localhost").post("/size", headers={"host": "localhost:8000", **headers})
+    assert answer.status_code == status
