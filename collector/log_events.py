@@ -6,11 +6,12 @@ where the trace holds no span of a model call.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from collector.dialects.belief import BEYOND, as_tokens, as_usd, drop_beyond
 from collector.dialects.content import ordered
 from collector.dialects.failures import class_name, cut_message
 from collector.dialects.read import read_span
 from collector.dialects.usage import TOKEN_FIELDS
-from collector.dialects.values import as_float, as_int, as_object, found
+from collector.dialects.values import as_object, found
 from collector.spans import LogRecord, Span
 from collector.steps import Draft, set_finish_reason
 from gnomon.model import Kind
@@ -62,7 +63,10 @@ def _details(by_id: Mapping[str, Draft], logs: Iterable[LogRecord]) -> None:
         draft = by_id.get(span_id)
         if draft is None or not draft.is_model_call or len(own) != 1:
             continue
-        told = read_span(_as_span(own[0])).values
+        reading = read_span(_as_span(own[0]))
+        told = reading.values
+        if reading.implausible:
+            draft.flags.add("implausible")
         for name in _FROM_DETAILS:
             if not (draft.failed and name in ("response_model", "response_id")):
                 draft.fill(name, told.get(name), "2.10", f"log {DETAILS}")
@@ -138,11 +142,14 @@ def _claude_costs(drafts: Sequence[Draft], logs: Iterable[LogRecord]) -> None:
     """Claude Code tells the cost of a request in a record under the request's parent."""
     open_calls = [draft for draft in drafts if _is_claude_request(draft) and not draft.failed]
     for log in logs:
-        cost = as_float(log.attributes.get("cost_usd"))
+        cost = as_usd(log.attributes.get("cost_usd"))
         matching = [draft for draft in open_calls if _is_record_of(log, draft)]
         if cost is not None and matching:
             draft = min(matching, key=lambda call: (abs(log.time - call.span.end), call.key))
-            draft.fill("cost_reported_usd", cost, "C1", "log api_request cost_usd")
+            if cost >= BEYOND:
+                draft.flags.add("implausible")
+            else:
+                draft.fill("cost_reported_usd", cost, "C1", "log api_request cost_usd")
             open_calls.remove(draft)
 
 
@@ -176,22 +183,28 @@ def _tokens(by_id: Mapping[str, Draft], logs: Iterable[LogRecord]) -> None:
     for log in logs:
         if log.span_id in by_id:
             sums = totals.setdefault(log.span_id, {})
-            for name, value in _usage_of(log).items():
+            usage, implausible = _usage_of(log)
+            if implausible:
+                by_id[log.span_id].flags.add("implausible")
+            for name, value in usage.items():
                 sums[name] = sums.get(name, 0) + value
     for span_id, sums in totals.items():
         if sums:
             by_id[span_id].fill("aggregate_usage", sums, "2.10", "log records of model calls")
 
 
-def _usage_of(log: LogRecord) -> dict[str, int]:
+def _usage_of(log: LogRecord) -> tuple[dict[str, int], bool]:
+    """Return the tokens a record tells, and whether some are not believed."""
     if log.event_name == DETAILS:
-        told = read_span(_as_span(log)).values
-        return {name: told[name] for name in TOKEN_FIELDS if name in told}
-    known = {name: as_int(log.attributes.get(key)) for name, key in _RECORDED.items()}
+        reading = read_span(_as_span(log))
+        told = reading.values
+        return {name: told[name] for name in TOKEN_FIELDS if name in told}, reading.implausible
+    known = {name: as_tokens(log.attributes.get(key)) for name, key in _RECORDED.items()}
     usage = {name: value for name, value in known.items() if value is not None}
+    implausible = drop_beyond(usage)
     if "input_tokens" in usage:
         usage["input_tokens"] += usage.get("cached_tokens", 0) + usage.get("cache_write_tokens", 0)
-    return usage
+    return usage, implausible
 
 
 _RECORDED = {

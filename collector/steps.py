@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from collector.business import business_keys
 from collector.dialects import content
+from collector.dialects.belief import drop_beyond
 from collector.dialects.failures import cut_message, error_type_of
 from collector.dialects.models import finish_reason_of
 from collector.dialects.read import Reading, read_span
@@ -117,6 +118,8 @@ def _run_id(draft: Draft) -> None:
 
 def _flags(draft: Draft) -> None:
     span = draft.span
+    if draft.reading.implausible:
+        draft.flags.add("implausible")
     if span.end < span.start:
         draft.flags.add("bad_clock")
     noted = span.attributes.get(FLAGS_ATTRIBUTE)
@@ -138,6 +141,8 @@ def _tokens(draft: Draft) -> None:
             rule, key, told = found_elsewhere
             usage = {**told, **usage}
             reasons.update(dict.fromkeys(told, (rule, key)))
+    if drop_beyond(usage):
+        draft.flags.add("implausible")
     adjusted = inclusive(usage, exclusive=is_exclusive(facts, input_key), failed=facts.failed)
     if adjusted:
         draft.flags.add("tokens_adjusted")
@@ -145,6 +150,8 @@ def _tokens(draft: Draft) -> None:
         values.update(usage)
     else:
         totals = {**aggregated(facts), **usage}
+        if drop_beyond(totals):
+            draft.flags.add("implausible")
         if totals:
             values["aggregate_usage"] = totals
             reasons["aggregate_usage"] = ("T7", "token keys")

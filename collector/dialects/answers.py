@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from collector.dialects.values import as_int, as_text
+from collector.dialects.belief import as_tokens
+from collector.dialects.values import as_text
 from gnomon.model import JsonValue
 
 ID_PREFIXES = ("chatcmpl", "cmpl", "resp_", "msg_")
@@ -79,13 +80,16 @@ def at(value: JsonValue, path: Path) -> JsonValue:
 
 
 def usage_in(value: JsonValue) -> dict[str, int]:
-    """Read a usage object of OpenAI, Anthropic, Gemini or LangChain into the inclusive meaning."""
+    """Read a usage object of OpenAI, Anthropic, Gemini or LangChain into the inclusive meaning.
+
+    Counts that are not believed are `BEYOND` or more.
+    """
     if not isinstance(value, dict):
         return {}
     usage: dict[str, int] = {}
     for name, paths in USAGE_PATHS.items():
         for path in paths:
-            count = as_int(at(value, path))
+            count = as_tokens(at(value, path))
             if count is not None:
                 usage[name] = count
                 break

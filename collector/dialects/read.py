@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from collector.dialects.belief import BEYOND
 from collector.dialects.facts import Facts
 from collector.dialects.failures import failure_of
 from collector.dialects.kinds import kind_of
@@ -22,6 +23,8 @@ class Reading:
     facts: Facts
     values: dict[str, JsonValue] = field(default_factory=dict)
     reasons: dict[str, Reason] = field(default_factory=dict)
+    implausible: bool = False
+    """Some source held a figure that is not believed."""
 
 
 def read_span(span: Span, index: Index = INDEX) -> Reading:
@@ -41,7 +44,9 @@ def read_span(span: Span, index: Index = INDEX) -> Reading:
         for source in sources:
             if source.when is None or source.when(facts):
                 value = source.take(facts, source.key)
-                if value is not None:
+                if value is BEYOND:
+                    reading.implausible = True
+                elif value is not None:
                     values[name] = value
                     reasons[name] = (source.rule, source.key)
                     break

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from collector.dialects.belief import as_tokens, as_usd
 from collector.dialects.facts import Facts
-from collector.dialects.values import as_bool, as_float, as_int, as_text, found, unquoted
+from collector.dialects.values import as_bool, as_text, found, unquoted
 from gnomon.model import MODEL_CALLS, JsonValue, Kind
 
 Take = Callable[[Facts, str], JsonValue]
@@ -82,14 +83,13 @@ def quoted(facts: Facts, key: str) -> JsonValue:
 
 
 def count(facts: Facts, key: str) -> JsonValue:
-    """Read a number of things, at least 0."""
-    return as_int(facts.attributes.get(key))
+    """Read a number of tokens."""
+    return as_tokens(facts.attributes.get(key))
 
 
-def number(facts: Facts, key: str) -> JsonValue:
-    """Read a number that is not negative."""
-    value = as_float(facts.attributes.get(key))
-    return value if value is not None and value >= 0 else None
+def dollars(facts: Facts, key: str) -> JsonValue:
+    """Read a cost in USD."""
+    return as_usd(facts.attributes.get(key))
 
 
 def truth(facts: Facts, key: str) -> JsonValue:

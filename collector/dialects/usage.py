@@ -4,10 +4,11 @@ import datetime as dt
 from collections.abc import Mapping
 
 from collector.dialects.answers import usage_in
+from collector.dialects.belief import BEYOND, LONGEST_NS, as_tokens, as_usd, as_wait
 from collector.dialects.facts import Facts
-from collector.dialects.rules import Field, Only, Source, count, inside, keys, number, of_span
-from collector.dialects.values import as_float, as_int, unquoted
-from gnomon.clock import to_nanos
+from collector.dialects.rules import Field, Only, Source, count, dollars, inside, keys, of_span
+from collector.dialects.values import as_int, unquoted
+from gnomon.clock import Nanos, to_nanos
 from gnomon.model import JsonValue, Kind
 
 TOKEN_FIELDS = (
@@ -29,7 +30,7 @@ def _counted(rule: str, *names: str) -> tuple[Source, ...]:
 
 
 def _json(rule: str, key: str, *paths: str) -> tuple[Source, ...]:
-    return inside(rule, key, *paths, take=as_int)
+    return inside(rule, key, *paths, take=as_tokens)
 
 
 def _is_claude_code(facts: Facts) -> bool:
@@ -171,13 +172,13 @@ def aggregated(facts: Facts) -> dict[str, int]:
     """Return what a span says about the calls below it under the keys made for that (T7)."""
     totals: dict[str, int] = {}
     for key in AGGREGATES.keys() & facts.attributes.keys():
-        value = as_int(facts.attributes[key])
+        value = as_tokens(facts.attributes[key])
         if value is not None:
             totals[AGGREGATES[key]] = value
     if "crewai.crew.usage_metrics" in facts.attributes:
         metrics = facts.data("crewai.crew.usage_metrics")
         for name, field in _CREWAI.items():
-            value = as_int(metrics.get(name)) if isinstance(metrics, dict) else None
+            value = as_tokens(metrics.get(name)) if isinstance(metrics, dict) else None
             if value is not None:
                 totals.setdefault(field, value)
     return totals
@@ -206,29 +207,27 @@ def inclusive(usage: dict[str, int], *, exclusive: bool, failed: bool) -> bool:
 
 def _known_cost(facts: Facts, key: str) -> JsonValue:
     """OpenLIT writes 0 where it knows no price."""
-    return as_float(facts.attributes.get(key)) or None
+    return as_usd(facts.attributes.get(key)) or None
 
 
 COST = Field(
     "cost_reported_usd",
     (
         Source("C1", "gen_ai.usage.cost", _known_cost),
-        *keys("C1", "operation.cost", "llm.cost.total", "gen_ai.cost.total_cost", take=number),
-        *inside("C1", "langfuse.observation.cost_details", "total", take=as_float),
-        *inside("C1", "mlflow.llm.cost", "total_cost", take=as_float),
-        *keys("C1", "cost_usd", take=number, when=_is_claude_code),
+        *keys("C1", "operation.cost", "llm.cost.total", "gen_ai.cost.total_cost", take=dollars),
+        *inside("C1", "langfuse.observation.cost_details", "total", take=as_usd),
+        *inside("C1", "mlflow.llm.cost", "total_cost", take=as_usd),
+        *keys("C1", "cost_usd", take=dollars, when=_is_claude_code),
     ),
 )
 
 
 def _seconds(facts: Facts, key: str) -> JsonValue:
-    value = as_float(facts.attributes.get(key))
-    return None if value is None or value < 0 else round(value * 1e9)
+    return as_wait(facts.attributes.get(key), 1e9)
 
 
 def _milliseconds(facts: Facts, key: str) -> JsonValue:
-    value = as_float(facts.attributes.get(key))
-    return None if value is None or value < 0 else round(value * 1e6)
+    return as_wait(facts.attributes.get(key), 1e6)
 
 
 def _seconds_or_milliseconds(facts: Facts, key: str) -> JsonValue:
@@ -247,12 +246,17 @@ def _since_start(facts: Facts, key: str) -> JsonValue:
         waited = to_nanos(moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC))
     except (ValueError, OverflowError):
         return None
-    return max(0, waited - facts.span.start)
+    return _after(facts, waited)
 
 
 def _first_token_event(facts: Facts, _key: str) -> JsonValue:
     times = [event.time for event in facts.span.events if event.name == _FIRST_EVENT]
-    return max(0, min(times) - facts.span.start) if times else None
+    return _after(facts, min(times)) if times else None
+
+
+def _after(facts: Facts, moment: Nanos) -> int:
+    waited = max(0, moment - facts.span.start)
+    return waited if waited <= LONGEST_NS else BEYOND
 
 
 def _has_events(facts: Facts) -> bool:

@@ -1,5 +1,6 @@
 """Rows as JSON text by column: what dataclasses hold, as ClickHouse reads it."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
@@ -10,9 +11,12 @@ from typing import Any, get_args, get_type_hints
 import orjson
 
 from gnomon.clock import Nanos, from_nanos, moments
+from gnomon.errors import StoreRefused
 
 PART_BYTES = 16 * 1024**2
 """A larger insert goes in parts."""
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 _LAST = 2**63 - 1
 """DateTime64(9) ends in the year 2262."""
@@ -66,8 +70,39 @@ def _encoded(rows: Sequence[Any], extra: Mapping[str, str | int]) -> Part:
             named[name] = _moments(column) if name in shape.moments else column
     for name, value in extra.items():
         named[name] = [value] * len(rows)
-    body = orjson.dumps(list(named.values()), option=orjson.OPT_NON_STR_KEYS)
-    return Part(tuple(named), body)
+    return Part(tuple(named), _json(named))
+
+
+def _json(named: Mapping[str, Sequence[Any]]) -> bytes:
+    """Return the columns as JSON; text that is not Unicode is repaired, as the receiver does it."""
+    try:
+        return orjson.dumps(list(named.values()), option=orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        return b"[" + b",".join(_column(name, named[name]) for name in named) + b"]"
+
+
+def _column(name: str, column: Sequence[Any]) -> bytes:
+    try:
+        return orjson.dumps(column, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        pass
+    try:
+        return orjson.dumps(_repaired(column), option=orjson.OPT_NON_STR_KEYS)
+    except TypeError as error:
+        raise StoreRefused(f"the column {name} cannot hold a value: {error}") from error
+
+
+def _repaired(value: Any) -> Any:
+    """Return a value with U+FFFD in place of halves of surrogate pairs."""
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {_repaired(key): _repaired(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_repaired(item) for item in value]
+    if is_dataclass(value):
+        return {name: _repaired(getattr(value, name)) for name in columns(type(value))}
+    return value
 
 
 def _moments(column: Sequence[int | None]) -> list[str | None]:

@@ -2,7 +2,9 @@
 
 import json
 
-from tests.spans import make_span, read, run_of, steps_of
+import pytest
+
+from tests.spans import make_log, make_span, read, run_of, steps_of
 
 CHAT = {"gen_ai.operation.name": "chat"}
 AGENT = {"gen_ai.operation.name": "invoke_agent"}
@@ -173,3 +175,79 @@ def test_a_model_call_inside_a_tool_counts_once():
         model_call(5, 4, 20),
     )
     assert [steps[n].counted for n in (2, 5)] == [True, True]
+
+
+HUGE = 2**63 - 1
+COST = {**CHAT, "gen_ai.usage.input_tokens": 5, "gen_ai.usage.output_tokens": 1}
+
+
+@pytest.mark.parametrize("count", [HUGE, 10**12 + 1, -1, 2**64, 10**30, 1e308, "inf"])
+def test_tokens_beyond_belief_are_not_believed_and_flagged(count):
+    step = read({**CHAT, "gen_ai.usage.input_tokens": count, "gen_ai.usage.output_tokens": 3})
+    assert usage(step) == (None, 3, None, None, None)
+    assert step.flags == ("implausible",)
+
+
+def test_a_figure_that_is_not_believed_leaves_room_for_the_next_source():
+    step = read({**CHAT, "gen_ai.usage.input_tokens": HUGE, "llm.token_count.prompt": 7})
+    assert step.input_tokens == 7
+    assert step.flags == ("implausible",)
+
+
+def test_a_trillion_tokens_are_believed():
+    step = read({**CHAT, "gen_ai.usage.input_tokens": 10**12})
+    assert (step.input_tokens, step.flags) == (10**12, ())
+
+
+@pytest.mark.parametrize("cost", ["1e308", "-0.5", "inf", "1000000001"])
+@pytest.mark.parametrize("key", ["gen_ai.usage.cost", "llm.cost.total"])
+def test_costs_beyond_belief_are_not_believed_and_flagged(key, cost):
+    step = read({**COST, key: cost})
+    assert (step.cost_reported_usd, step.flags) == (None, ("implausible",))
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["gen_ai.response.time_to_first_chunk", "ai.response.msToFirstChunk", "ttft_ms"],
+)
+@pytest.mark.parametrize("wait", ["1e308", "-1", "1e30"])
+def test_waits_beyond_belief_are_not_believed_and_flagged(key, wait):
+    step = read({**CHAT, key: wait})
+    assert (step.ttft_ns, step.flags) == (None, ("implausible",))
+
+
+def test_a_first_token_in_the_far_future_is_not_believed():
+    step = read(
+        {**CHAT, "langfuse.observation.completion_start_time": "9999-01-01T00:00:00Z"},
+    )
+    assert (step.ttft_ns, step.flags) == (None, ("implausible",))
+
+
+def test_extreme_figures_everywhere_still_make_a_run():
+    wild = {
+        **CHAT,
+        "gen_ai.usage.input_tokens": HUGE,
+        "gen_ai.usage.output_tokens": HUGE,
+        "gen_ai.usage.cache_read.input_tokens": HUGE,
+        "gen_ai.usage.cache_creation.input_tokens": HUGE,
+        "gen_ai.usage.cost": 1e308,
+    }
+    run = run_of(*(make_span(number, attributes=wild) for number in (1, 2, 3)))
+    assert (run.input_tokens, run.output_tokens, run.cost_reported_usd) == (None, None, None)
+    assert "implausible" in run.flags
+
+
+def test_an_aggregate_and_a_body_are_held_to_the_same_bounds():
+    aggregate = read({**AGENT, "gen_ai.aggregated_usage.input_tokens": HUGE})
+    assert (aggregate.aggregate_usage, aggregate.flags) == ({}, ("implausible",))
+    body = {"id": "msg_1", "usage": {"input_tokens": 5, "cache_read_input_tokens": HUGE}}
+    told = read({**CHAT, "output.value": json.dumps(body)})
+    assert (told.input_tokens, told.cached_tokens) == (None, None)
+    assert told.flags == ("implausible",)
+
+
+def test_records_of_calls_are_held_to_the_same_bounds():
+    span = make_span(attributes=AGENT)
+    log = make_log("api_request", span, attributes={"input_tokens": HUGE, "output_tokens": 2})
+    (step,) = steps_of(span, logs=[log]).values()
+    assert (step.aggregate_usage, step.flags) == ({"output_tokens": 2}, ("implausible",))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.clock import Nanos
+from gnomon.errors import StoreRefused
 from gnomon.model import Evaluation, Kind, Origin, RunId, SpanId, Step, TraceId
 from gnomon.store import rows
 
@@ -67,3 +68,20 @@ def test_rows_are_cut_into_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch
     found = list(rows.parts([Word(str(n) + "x" * 19) for n in range(5)], {}))
     assert all(len(part.body) <= 50 for part in found)
     assert [word[0] for part in found for word in orjson.loads(part.body)[0]] == list("01234")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worded:
+    word: str
+    keys: dict[str, str]
+    count: int = 0
+
+
+def test_half_a_surrogate_pair_is_repaired_and_not_refused() -> None:
+    (part,) = rows.parts([Worded(word="a\ud800b", keys={"\udfff": "\ud83d"})], {})
+    assert orjson.loads(part.body) == [["a\ufffdb"], [{"\ufffd": "\ufffd"}], [0]]
+
+
+def test_a_number_past_64_bits_is_refused_with_the_name_of_its_column() -> None:
+    with pytest.raises(StoreRefused, match="count"):
+        list(rows.parts([Worded(word="", keys={"a": "b"}, count=2**64)], {}))
