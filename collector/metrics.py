@@ -1,12 +1,13 @@
 """The ledger as Prometheus figures, read when they are asked for, so that the two never differ."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from collector.queue.port import Books
+from collector.set_aside import SetAside
 from gnomon.clock import Clock, Nanos, to_nanos
 
 _ALWAYS = Nanos(0)
@@ -17,8 +18,11 @@ _LETTERS = 500
 class LedgerMetrics(Collector):
     """Received, stored, rejected by reason, pending and dead, per source."""
 
-    def __init__(self, books: Books, clock: Clock) -> None:
+    def __init__(
+        self, books: Books, clock: Clock, unread: Callable[[], Sequence[SetAside]] = tuple
+    ) -> None:
         self._books = books
+        self._unread = unread
         self._clock = clock
 
     def collect(self) -> Iterable[Metric]:
@@ -53,6 +57,11 @@ class LedgerMetrics(Collector):
         yield from (received, stored, rejected, pending)
         yield self._oldest()
         yield self._letters()
+        traces = GaugeMetricFamily(
+            "gnomon_traces_unread", "Traces that are stored but cannot be folded into runs."
+        )
+        traces.add_metric([], len(self._unread()))
+        yield traces
 
     def _oldest(self) -> Metric:
         age = GaugeMetricFamily(

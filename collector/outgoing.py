@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from collector.queue.port import DeadLetter, LedgerRow
+from collector.set_aside import SetAside
 from collector.spans import LogRecord, Span
 from gnomon.http import described
 from gnomon.model import Bodies, Document, Run, Step
@@ -55,6 +56,7 @@ LetterOut = described(
     summary=Annotated[Summary | None, Field(description="What is inside; for a single letter.")],
 )
 LedgerRowOut = described(LedgerRow)
+Unread = described(SetAside)
 
 
 class Filled(BaseModel):
@@ -89,6 +91,10 @@ class Ledger(BaseModel):
     totals: Totals
     balanced: bool
     oldest_pending: Moment | None
+    unread: list[Unread] = Field(  # type: ignore[valid-type] # a type made at run time
+        description="Traces that are stored but cannot be folded into runs; the first 100."
+    )
+    unread_traces: int = Field(description="How many there are.")
 
 
 class Refolded(BaseModel):

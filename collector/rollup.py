@@ -9,6 +9,7 @@ from typing import Protocol
 import structlog
 
 from collector.queue.port import Touched, TouchedTraces
+from collector.set_aside import Aside, SetAside
 from gnomon.clock import Clock, Nanos, to_nanos
 from gnomon.errors import GnomonError, StoreRefused, Unavailable
 
@@ -86,6 +87,7 @@ class RollUp:
         self._clock = clock
         self._meter: Meter = meter or Silent()
         self._lot_spans = LOT_SPANS
+        self._aside = Aside()
         self._paces: dict[str, Nanos] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -94,7 +96,11 @@ class RollUp:
         self._complete: dt.datetime | None = None
 
     def start(self) -> None:
-        """Begin with what was touched before the process stopped last."""
+        """Begin with what was touched before the process stopped last.
+
+        All of it is tried at once, so that what was set aside is known again at once.
+        """
+        self._touched.wake(to_nanos(self._clock()))
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()
 
@@ -114,6 +120,10 @@ class RollUp:
         if since is not None and time.monotonic() - since > _STUCK_SECONDS:
             return f"one pass has been in work for {time.monotonic() - since:.0f} s"
         return self._failure
+
+    def set_aside(self) -> Sequence[SetAside]:
+        """Return the traces that cannot be folded, the longest waiting first."""
+        return self._aside.listed()
 
     def watermark(self) -> dt.datetime | None:
         """Return the start of the last finished pass: no run is written as of before it any more."""
@@ -170,6 +180,7 @@ class RollUp:
             self._find_the_bad_one(lot, error, now)
             return
         self._touched.folded(lot, again)
+        self._aside.folded(trace.trace_id for trace in lot)
         seen = to_nanos(self._clock())
         for trace in lot:
             if trace.first_received:
@@ -182,6 +193,7 @@ class RollUp:
             self._fold(lot[middle:])
             return
         code = error.code if isinstance(error, GnomonError) else type(error).__name__
+        self._aside.add(lot[0].trace_id, code, now)
         self._meter.set_aside(code)
         log.error("trace_set_aside", trace_id=lot[0].trace_id, code=code, exc_info=error)
         self._touched.folded(lot, {lot[0].trace_id: Nanos(now + _SET_ASIDE)})

@@ -1,6 +1,6 @@
 """The collector's API: runs, their steps, and the raw spans behind them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ from collector.explain import explain
 from collector.limits import limits_of
 from collector.outgoing import RunOut, SpanExplained, SpanOut, StepOut
 from collector.queue.port import Books, TouchedTraces
+from collector.set_aside import SetAside
 from collector.store import Reader
 from collector.stored_steps import ListedStep, StepPosition
 from collector.views import RunFilter, RunPosition
@@ -43,13 +44,14 @@ def build_router(
     watched: Watched,
     *,
     clock: Clock = utc_now,
+    unread: Callable[[], Sequence[SetAside]] = tuple,
 ) -> APIRouter:
     """Build `/v1/…` of the collector."""
     router = APIRouter(prefix="/v1", responses=PROBLEMS)
     _add_steps(router, reader)
     _add_runs(router, reader, clock)
     _add_spans(router, reader, watched)
-    router_upkeep.add_ledger(router, books, clock)
+    router_upkeep.add_ledger(router, books, clock, unread)
     router_upkeep.add_letters(router, books)
     router_upkeep.add_refold(router, reader, touched, clock)
     return router

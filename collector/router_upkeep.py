@@ -1,6 +1,6 @@
 """The collector's API about itself: the ledger, the dead letters, history read again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
@@ -9,6 +9,7 @@ from collector.letters import summary
 from collector.outgoing import Ledger, LetterOut, Refolded, Resent
 from collector.queue.port import Books, LedgerRow, TouchedTraces
 from collector.refold import refold
+from collector.set_aside import SetAside
 from collector.store import Reader
 from gnomon.clock import Clock, Nanos, rfc3339, to_nanos
 from gnomon.http import Cursor, Json, Limit, Page, moment_of, pack, shown, unpack
@@ -18,27 +19,38 @@ When = Annotated[
 ]
 LetterId = Annotated[int, Path(ge=0, le=2**63 - 1)]
 
+_UNREAD = 100
+"""Traces that are named; all are counted."""
+
 _HOUR = 3_600_000_000_000
 
 
-def add_ledger(router: APIRouter, books: Books, clock: Clock) -> None:
+def add_ledger(
+    router: APIRouter, books: Books, clock: Clock, unread: Callable[[], Sequence[SetAside]]
+) -> None:
     """Add `/ledger`."""
 
     @router.get("/ledger", operation_id="get_ledger", tags=["ledger"], response_model=Ledger)
     def get_ledger(since: When = "24h", until: When = None) -> Response:
-        """Return received = stored + rejected (by reason) + pending, by source and hour."""
+        """Return received = stored + rejected (by reason) + pending, by source and hour.
+
+        `unread` names traces that are stored but cannot be folded into runs.
+        """
         now = to_nanos(clock())
         start = moment_of(since or "24h", now)
         end = Nanos(now + _HOUR) if until is None else moment_of(until, now)
         # Whole hours, so that a row is either counted or not.
         rows = books.ledger(Nanos(start // _HOUR * _HOUR), end)
         oldest = books.oldest_pending()
+        aside = unread()
         return Json(
             {
                 "items": [shown(row) for row in rows],
                 "totals": _totals(rows),
                 "balanced": all(_balanced(row) for row in rows),
                 "oldest_pending": None if oldest is None else rfc3339(oldest),
+                "unread": [shown(one) for one in aside[:_UNREAD]],
+                "unread_traces": len(aside),
             }
         )
 

@@ -73,7 +73,7 @@ def opened(
         writer = Writer(queue, store, settings.queue, clock=clock, meter=meter)
         rollup = RollUp(folding, queue.touched, clock=clock, meter=meter)
         grpc, http = build_receivers(queue, settings, clock, meter.refused)
-        metrics.registry.register(LedgerMetrics(queue.books, clock))
+        metrics.registry.register(LedgerMetrics(queue.books, clock, rollup.set_aside))
         parts = (writer, rollup, grpc, http)
         yield Collector(
             store=store,
@@ -82,7 +82,9 @@ def opened(
             touched=queue.touched,
             watched=watched,
             rollup=rollup,
-            router=build_router(reader, queue.books, queue.touched, watched, clock=clock),
+            router=build_router(
+                reader, queue.books, queue.touched, watched, clock=clock, unread=rollup.set_aside
+            ),
             parts=parts,
             healthy=(queue, *parts),
             host=settings.host,

@@ -40,3 +40,8 @@ class MemoryTouched:
                 first_received=known.first_received or last,
             )
             self.waiting[trace_id] = (min(due, now), fresh)
+
+    def wake(self, now: Nanos) -> None:
+        self.waiting = {
+            trace_id: (min(due, now), trace) for trace_id, (due, trace) in self.waiting.items()
+        }

@@ -91,6 +91,9 @@ class TouchedTraces(Protocol):
     def touch(self, traces: Mapping[str, Nanos], now: Nanos) -> None:
         """Ask for these traces (trace id to last received) to be folded at once."""
 
+    def wake(self, now: Nanos) -> None:
+        """Make every trace due that waits for its time."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerRow:

@@ -92,6 +92,14 @@ class SpoolTouched:
         touched = {bytes.fromhex(trace): Arrivals(0, last) for trace, last in traces.items()}
         self._committer.submit(lambda db: record(db, touched, now)).result()
 
+    def wake(self, now: Nanos) -> None:
+        """Make every trace due that waits for its time."""
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE touched SET due = ? WHERE due > ?", (now, now))
+
+        self._committer.submit(work).result()
+
     def waiting(self) -> int:
         """Return how many traces are not folded for good."""
         ((count,),) = self._reading.all("SELECT count(*) FROM touched")

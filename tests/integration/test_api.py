@@ -11,6 +11,7 @@ from collector.folding import TraceFolding
 from collector.queue.port import DeadLetter, LedgerRow
 from collector.rollup import RollUp
 from collector.router import build_router
+from collector.set_aside import SetAside
 from collector.store import Reader, Writer
 from collector.watched import Watched
 from gnomon.clock import Nanos, rfc3339, to_nanos
@@ -80,7 +81,12 @@ def touched() -> MemoryTouched:
 def client(store: Store, books: MemoryBooks, touched: MemoryTouched) -> Iterator[TestClient]:
     app = FastAPI()
     install_problems(app)
-    app.include_router(build_router(Reader(store), books, touched, Watched(), clock=lambda: NOW))
+    aside = [SetAside(trace_id=f"{n:032x}", error="internal", since=Nanos(n)) for n in range(101)]
+    app.include_router(
+        build_router(
+            Reader(store), books, touched, Watched(), clock=lambda: NOW, unread=lambda: aside
+        )
+    )
     with TestClient(app, raise_server_exceptions=False) as opened:
         yield opened
 
@@ -338,6 +344,16 @@ def test_a_page_with_large_bodies_ends_early_and_goes_on(
 
 
 # Ledger, dead letters, refold
+
+
+def test_the_ledger_names_traces_that_cannot_be_read(client: TestClient) -> None:
+    told = client.get("/v1/ledger").json()
+    assert told["unread"][1] == {
+        "trace_id": "0" * 31 + "1",
+        "error": "internal",
+        "since": "1970-01-01T00:00:00.000000001Z",
+    }
+    assert (len(told["unread"]), told["unread_traces"]) == (100, 101)
 
 
 def test_the_ledger_balances_and_says_so(client: TestClient, books: MemoryBooks) -> None:

@@ -71,3 +71,10 @@ def test_traces_that_wait_longest_come_first(spool, clock):
     due = spool.touched.due(Nanos(NOW + 1), 10)
     assert [t.trace_id for t in due] == [TRACE_B, TRACE_A]
     assert [t.trace_id for t in spool.touched.due(Nanos(NOW + 1), 1)] == [TRACE_B]
+
+
+def test_what_waits_for_its_time_can_be_woken(spool):
+    spool.touched.touch({TRACE_A: NOW}, NOW)
+    spool.touched.folded(spool.touched.due(NOW, 10), {TRACE_A: Nanos(NOW + HOUR)})
+    spool.touched.wake(NOW)
+    assert [trace.trace_id for trace in spool.touched.due(NOW, 10)] == [TRACE_A]
