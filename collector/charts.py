@@ -6,14 +6,12 @@ from dataclasses import replace
 from collector import rows
 from collector import statements as st
 from collector.views import FACETS, Deploy, Facet, FacetCount, RunBucket, RunFilter
-from gnomon.clock import Nanos
+from gnomon.clock import LAST_MOMENT, Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
 
-_EVER = 2**62
-"""A width that holds every moment from 1970 on: one bucket."""
-
-_END = 2**63 - 1
+_EVER = 0
+"""The width of one bucket that holds every moment there is."""
 
 
 def facets(store: Store, where: RunFilter, *, limit: int) -> Mapping[Facet, Sequence[FacetCount]]:
@@ -59,7 +57,7 @@ def deploys(store: Store, where: RunFilter) -> list[Deploy]:
         sql,
         tag="collector.deploys",
         since=where.since or 0,
-        until=_END if where.until is None else where.until,
+        last=LAST_MOMENT if where.until is None else where.until - 1,
         bind=condition.params,
     )
     return [Deploy(**row) for row in found]

@@ -8,10 +8,9 @@ from prometheus_client.registry import Collector
 
 from collector.queue.port import Books
 from collector.set_aside import SetAside
-from gnomon.clock import Clock, Nanos, to_nanos
+from gnomon.clock import LAST_MOMENT, Clock, Nanos, to_nanos
 
 _ALWAYS = Nanos(0)
-_NEVER = Nanos(2**63 - 1)
 _LETTERS = 500
 
 
@@ -43,7 +42,7 @@ class LedgerMetrics(Collector):
         )
         sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
         refusals: dict[tuple[str, str], int] = defaultdict(int)
-        for row in self._books.ledger(_ALWAYS, _NEVER):
+        for row in self._books.ledger(_ALWAYS, LAST_MOMENT):
             for place, value in enumerate((row.received, row.stored, row.pending)):
                 sums[row.source][place] += value
             for reason, count in row.rejected.items():

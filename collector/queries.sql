@@ -133,7 +133,10 @@ WHERE {{where}};
 
 -- name: buckets
 SELECT
-    intDiv(toUnixTimestamp64Nano(started_at), {width:Int64}) * {width:Int64} AS start,
+    -- A width of 0 is that of all time.
+    if({width:Int64} = 0, 0,
+        intDiv(toUnixTimestamp64Nano(started_at), greatest({width:Int64}, 1)) * {width:Int64}
+    ) AS start,
     if({by_version:Bool}, ifNull(agent_version, ''), '') AS grouped,
     count() AS runs,
     countIf(status = 'error') AS errors,
@@ -146,9 +149,13 @@ SELECT
     if(countIf(state = 'settled') = 0, NULL, durations[2]) AS p95_ns,
     round(sum(runs.cost_usd), 9) AS cost_usd,
     sum(runs.unpriced_calls) AS unpriced_calls,
-    sum(runs.input_tokens) AS input_tokens,
-    sum(runs.cached_tokens) AS cached_tokens,
-    sum(runs.output_tokens) AS output_tokens
+    -- Sums of UInt64 wrap around: added up in 128 bits, shown as the most that 64 hold.
+    sum(toUInt128(runs.input_tokens)) AS input_sum,
+    sum(toUInt128(runs.cached_tokens)) AS cached_sum,
+    sum(toUInt128(runs.output_tokens)) AS output_sum,
+    toUInt64(if(input_sum > 0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, input_sum)) AS input_tokens,
+    toUInt64(if(cached_sum > 0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, cached_sum)) AS cached_tokens,
+    toUInt64(if(output_sum > 0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, output_sum)) AS output_tokens
 FROM runs FINAL
 WHERE {{where}}
 GROUP BY start, grouped
@@ -161,7 +168,7 @@ WHERE {{where}} AND agent_name IS NOT NULL AND agent_version IS NOT NULL
     -- An open run without its root does not know its agent yet.
     AND (complete OR state = 'settled')
 GROUP BY agent_name, agent_version
-HAVING at >= {since:Int64} AND at < {until:Int64}
+HAVING at >= {since:Int64} AND at <= {last:Int64}
 ORDER BY at, agent, version;
 
 -- name: data_version

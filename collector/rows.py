@@ -13,6 +13,7 @@ from gnomon.store.rows import columns
 _KINDS = {kind.value: kind for kind in Kind}
 _ORIGINS = {origin.value: origin for origin in Origin}
 _OUTLINE = columns(Outline)
+_BUCKET = columns(RunBucket)
 _RUN_LISTS = ("trace_ids", "error_types", "models", "tools", "agents", "dialects", "flags")
 
 
@@ -114,5 +115,5 @@ def place(row: Mapping[str, Any]) -> Place:
 
 def bucket(row: Mapping[str, Any]) -> RunBucket:
     """Return the figures of a bucket from a row by column name."""
-    values = {name: value for name, value in row.items() if name not in ("durations", "grouped")}
+    values = {name: row[name] for name in _BUCKET if name in row}
     return RunBucket(group=row["grouped"], **values)

@@ -58,15 +58,15 @@ class Price(_Section):
     model: str = Field(description="Name or pattern with * and ?; compared without case.")
     provider: str | None = None
     since: dt.date = Field(default=dt.date(1970, 1, 1), description="First day (UTC) it holds.")
-    input: Annotated[float, Field(ge=0, le=1_000_000)]
-    output: Annotated[float, Field(ge=0, le=1_000_000)]
-    cached: Annotated[float, Field(ge=0, le=1_000_000)] | None = Field(
+    input: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+    cached: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = Field(
         default=None, description="Unset: as input."
     )
-    cache_write: Annotated[float, Field(ge=0, le=1_000_000)] | None = Field(
+    cache_write: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = Field(
         default=None, description="Unset: as input."
     )
-    reasoning: Annotated[float, Field(ge=0, le=1_000_000)] | None = Field(
+    reasoning: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = Field(
         default=None, description="Unset: as output."
     )
 

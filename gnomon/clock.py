@@ -8,6 +8,9 @@ from typing import NewType, get_args, get_type_hints
 Nanos = NewType("Nanos", int)
 """A moment: nanoseconds since 1970-01-01 UTC. Span times need more digits than `datetime` has."""
 
+LAST_MOMENT = Nanos(2**63 - 1)
+"""2262-04-11: the last moment the store holds; spans that say they are later are kept as this."""
+
 Clock = Callable[[], dt.datetime]
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

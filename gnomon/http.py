@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, create_model
 from starlette.exceptions import HTTPException
 from starlette.types import ExceptionHandler
 
-from gnomon.clock import Nanos, rfc3339, to_nanos
+from gnomon.clock import LAST_MOMENT, Nanos, rfc3339, to_nanos
 from gnomon.config import age
 from gnomon.errors import GnomonError, InputError, NotFound, OverQuota, Unavailable
 from gnomon.model import JsonValue
@@ -188,9 +188,13 @@ def moment_of(text: str, now: Nanos) -> Nanos:
         whole = dt.datetime.fromisoformat(f"{date}T{time}{zone.upper().replace('Z', '+00:00')}")
     except ValueError:
         raise InputError(_NO_MOMENT.format(text[:40])) from None
-    return Nanos(to_nanos(whole) + int((fraction or "").ljust(9, "0")))
+    moment = to_nanos(whole) + int((fraction or "").ljust(9, "0"))
+    if not 0 <= moment <= LAST_MOMENT:
+        raise InputError(_NO_SUCH_TIME.format(text[:40]))
+    return Nanos(moment)
 
 
+_NO_SUCH_TIME = "{!r} lies outside the times that are kept: 1970 to 2262 (until April 11)"
 _NO_MOMENT = "{!r} is no time; write 2026-01-31T12:00:00Z (+ as %2B), or an age such as 24h or 7d"
 
 

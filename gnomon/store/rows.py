@@ -10,16 +10,13 @@ from typing import Any, get_args, get_type_hints
 
 import orjson
 
-from gnomon.clock import Nanos, from_nanos, moments
+from gnomon.clock import LAST_MOMENT, Nanos, from_nanos, moments
 from gnomon.errors import StoreRefused
 
 PART_BYTES = 16 * 1024**2
 """A larger insert goes in parts."""
 
 _HALF = re.compile("[\ud800-\udfff]")
-
-_LAST = 2**63 - 1
-"""DateTime64(9) ends in the year 2262."""
 
 
 def columns(row_type: type) -> tuple[str, ...]:
@@ -51,7 +48,7 @@ def parts(rows: Sequence[Any], extra: Mapping[str, str | int]) -> Iterator[Part]
 
 def moment(nanos: int) -> str:
     """Return nanoseconds since 1970 as the text of a DateTime64(9)."""
-    seconds, rest = divmod(min(nanos, _LAST), 1_000_000_000)
+    seconds, rest = divmod(min(nanos, LAST_MOMENT), 1_000_000_000)
     return f"{_second(seconds)}.{rest:09}"
 
 

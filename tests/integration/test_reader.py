@@ -338,6 +338,27 @@ def test_figures_are_exact_and_nothing_is_not_zero(store: Store) -> None:
     assert [(bucket.group, bucket.runs) for bucket in versions] == [("", 2), ("v1", 20)]
 
 
+def test_totals_hold_every_run_once_however_far_off_it_starts(store: Store) -> None:
+    last = 2**63 - 1 - START  # what later times are stored as
+    write(store, make_run(1), make_run(2**62 - START), make_run(2**62 + 1), make_run(last))
+    total = Reader(store).totals(RunFilter())
+    assert (total.start, total.runs) == (0, 4)
+    assert Reader(store).count(RunFilter()) == 4
+
+
+def test_a_version_first_seen_at_the_end_of_time_is_a_deploy(store: Store) -> None:
+    last = 2**63 - 1 - START
+    write(store, make_run(last, agent_name="desk", agent_version="v1"))
+    assert [deploy.version for deploy in Reader(store).deploys(RunFilter())] == ["v1"]
+
+
+def test_sums_of_tokens_do_not_wrap_around(store: Store) -> None:
+    write(store, *[make_run(n, input_tokens=2**63, output_tokens=10**18) for n in (1, 2, 3)])
+    total = Reader(store).totals(RunFilter())
+    assert (total.input_tokens, total.cached_tokens) == (2**64 - 1, None)
+    assert total.output_tokens == 3 * 10**18
+
+
 def test_a_deploy_is_the_first_run_of_a_version_ever(store: Store) -> None:
     write(
         store,

@@ -68,6 +68,27 @@ def test_any_other_text_is_no_moment_and_the_answer_shows_how(text: str) -> None
         moment_of(text, NOW)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2262-04-12T00:00:00Z",
+        "2262-04-11T23:47:16.854775808Z",
+        "9999-12-31T23:59:59+00:00",
+        "1969-12-31T23:59:59.999999999Z",
+        "1970-01-01T00:00:00+01:00",
+        "0001-01-01T00:00:00+14:00",
+    ],
+)
+def test_a_moment_that_the_store_cannot_hold_is_refused_with_the_range(text: str) -> None:
+    with pytest.raises(InputError, match="1970 to 2262"):
+        moment_of(text, NOW)
+
+
+@pytest.mark.parametrize("text", ["1000000d", "999999999999d", "99999999999999999999d"])
+def test_an_age_before_1970_means_everything(text: str) -> None:
+    assert moment_of(text, NOW) == 0
+
+
 @given(st.integers(0, 2**63 - 1))
 def test_what_the_api_writes_as_a_moment_it_reads_back(nanos: int) -> None:
     assert moment_of(rfc3339(Nanos(nanos)), NOW) == nanos
