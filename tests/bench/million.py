@@ -32,8 +32,9 @@ from gnomon.config import QueueSettings, Settings
 from gnomon.store import Store, open_store
 from gnomon.store.migrate import bring_up_to_date
 from gnomon.watch import parse
-from tests.bench.ingest import as_request, count
+from tests.bench.ingest import as_request
 from tests.bench.load import templates
+from tests.traffic import count
 
 COPIES = 20
 """Of so many copies one went through the real way."""

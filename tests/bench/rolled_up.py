@@ -1,5 +1,6 @@
 """The figures of the roll-up bench beside their goal."""
 
+from tests import samples
 from tests.bench import rollup
 from tests.bench.figures import Figure, say
 
@@ -10,6 +11,9 @@ def run(*, quick: bool = False) -> list[Figure]:
     """Measure the demo's traffic and the recorded samples."""
     figures = []
     for load in rollup.LOADS:
+        if load == "samples" and not samples.names():
+            say(f"  {load}: {samples.WHY_SKIPPED}")
+            continue
         found = rollup.best_of(load, QUICK if quick else rollup.SPANS)
         say(rollup.shown(load, found))
         visible = found["stored"] + found["visible.whole"]
