@@ -97,7 +97,8 @@ class HttpListener:
 
     def _bound(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        bound = socket.socket(family)
+        # asyncio sets TCP_NODELAY only on sockets that name their protocol.
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind((self._host, self.port))

@@ -136,10 +136,10 @@ def _run(settings: "Settings", *, as_json: bool, desk: _Desk | None = None) -> i
 
     import gnomon
     from gnomon.cli.process import opened
-    from gnomon.service import collect_rarely
+    from gnomon.service import answer_first
     from gnomon.telemetry import set_up_logging, tracing
 
-    collect_rarely()
+    answer_first()
     set_up_logging(settings.log.level, settings.log.format)
     with tracing(settings.trace_self, gnomon.__version__), opened(settings) as process:
 

@@ -33,7 +33,7 @@ from gnomon.cli.demo import demo_config
 from gnomon.cli.demo.desk import Desk
 from gnomon.clock import Nanos, from_nanos, to_nanos, utc_now
 from gnomon.config import QueueSettings, Settings
-from gnomon.service import collect_rarely
+from gnomon.service import answer_first
 from gnomon.store import Store, open_store
 from gnomon.store.migrate import bring_up_to_date
 from gnomon.watch import parse
@@ -123,7 +123,7 @@ def _listed(found: Any) -> Any:
 
 def measure(load: str, spans: int, *, profile: bool) -> dict[str, float]:
     """Store a load and roll it up: what each costs per span, in microseconds."""
-    collect_rarely()
+    answer_first()
     wire, watch = LOADS[load]
     made = [ingest.as_request(request) for request in wire(spans)]
     total = sum(request.received for request in made)
