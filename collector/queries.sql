@@ -199,3 +199,11 @@ FROM runs FINAL
 WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
     AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
     AND run_id IN JSONExtract({runs:String}, 'Array(String)');
+
+-- name: store_ids
+SELECT id FROM store_id FINAL ORDER BY created_at, id;
+
+-- name: anything_stored
+SELECT
+    (SELECT count() FROM (SELECT 1 FROM spans LIMIT 1))
+    + (SELECT count() FROM (SELECT 1 FROM logs LIMIT 1)) AS stored;

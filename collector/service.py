@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 
 from collector.folding import TraceFolding
+from collector.identity import ensure_pair
 from collector.listener import HttpListener
 from collector.metrics import LedgerMetrics
 from collector.queue.port import Books, Signal, TouchedTraces
@@ -67,6 +68,7 @@ def opened(
         queue = Spool(settings.data, settings.queue, clock=clock)
         stack.callback(queue.stop, STOP_TIMEOUT)
         queue.start()
+        ensure_pair(store, queue.books, clock=clock)
         reader = Reader(store)
         folding = TraceFolding(reader, Rows(store), watched)
         meter = _Meter(metrics)

@@ -3,6 +3,7 @@
 GnomonError
 ├── ConfigError              the operator must change something     exit 2
 │   ├── HistoryRewritten     a migration changed after it was applied
+│   ├── StoreMismatch        the store is not the one that the queue fed
 │   └── StoreHeld            another process owns the embedded directory
 ├── InputError               the caller sent something unusable     HTTP 400
 │   ├── Forbidden                                                   HTTP 403
@@ -45,6 +46,12 @@ class HistoryRewritten(ConfigError):
     """A migration was changed after it had been applied."""
 
     code = "history_rewritten"
+
+
+class StoreMismatch(ConfigError):
+    """The store is not the one that this data directory's queue fed."""
+
+    code = "store_mismatch"
 
 
 class StoreHeld(ConfigError):

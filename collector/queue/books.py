@@ -1,5 +1,6 @@
 """The ledger and the dead letters, as the API and the pages read them."""
 
+import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -59,6 +60,25 @@ class SpoolBooks:
         """Return when the oldest request that is not stored yet arrived."""
         rows = self._reading.all("SELECT received_at FROM queue ORDER BY id LIMIT 1")
         return Nanos(rows[0][0]) if rows else None
+
+    def store_id(self) -> str | None:
+        """Return the identity of the store that this queue feeds, or None before the first start."""
+        rows = self._reading.all("SELECT store_id FROM paired")
+        return rows[0][0] if rows else None
+
+    def pair(self, store_id: str) -> None:
+        """Remember the identity of the store."""
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO paired (one, store_id) VALUES (1, ?)", (store_id,))
+
+        self._committer.submit(work).result()
+
+    def ever_stored(self) -> int:
+        """Return how many spans and log records the ledger counts as stored."""
+        ((stored,),) = self._reading.all("SELECT coalesce(sum(stored), 0) FROM ledger")
+        number: int = stored
+        return number
 
     def dead_letters(self, *, after: int = 0, limit: int = 50) -> Sequence[DeadLetter]:
         """List dead letters with an id above `after`, oldest first."""

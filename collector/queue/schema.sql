@@ -75,3 +75,9 @@ CREATE TABLE IF NOT EXISTS generations (
     last INTEGER NOT NULL
 );
 INSERT OR IGNORE INTO generations (one, last) VALUES (1, 0);
+
+-- The store that this queue feeds.
+CREATE TABLE IF NOT EXISTS paired (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    store_id TEXT NOT NULL
+);
