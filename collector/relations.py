@@ -44,11 +44,6 @@ def counted_steps(where: RunFilter, columns: Sequence[str]) -> Relation:
     )
 
 
-def no_steps(columns: Sequence[str]) -> Relation:
-    """Return the shape of `counted_steps` without a row: for statements that can do without."""
-    return Relation(sql=f"(SELECT {_listed(columns, Step)} FROM steps WHERE false)", params={})  # noqa: S608 - a closed set
-
-
 def _listed(columns: Sequence[str], row_type: type) -> str:
     known = {field.name for field in fields(row_type)}
     unknown = [name for name in columns if name not in known]

@@ -10,21 +10,13 @@ from collector.spans import Span
 from collector.watched import Watched
 from gnomon.clock import from_nanos
 from gnomon.config import Settings
-from gnomon.model import Estimate, RunStatus
+from gnomon.model import RunStatus
 from gnomon.web.app import build_web
+from gnomon.web.port import Judging
 from tests import desk
 from tests import page_memory as memory
 
 PARTIAL = {"HX-Request": "true"}
-
-
-def wilson(x: int, n: int, /) -> Estimate | None:
-    from scoring.stats import rates
-
-    found = rates.wilson(x, n)
-    if found is None or found.value is None or found.low is None or found.high is None:
-        return None
-    return Estimate(value=found.value, low=found.low, high=found.high)
 
 
 @dataclass(frozen=True)
@@ -52,7 +44,9 @@ def month() -> memory.MemoryReader:
     return reader
 
 
-def site(reader: memory.MemoryReader, books: memory.MemoryBooks) -> Site:
+def site(
+    reader: memory.MemoryReader, books: memory.MemoryBooks, judging: Judging | None = None
+) -> Site:
     app = build_web(
         reader,
         books,
@@ -60,7 +54,7 @@ def site(reader: memory.MemoryReader, books: memory.MemoryBooks) -> Site:
         Watched(),
         Settings(),
         lambda: from_nanos(desk.NOW),
-        interval=wilson,
+        judging=judging,
         explain=explain,
     )
     client = TestClient(app, base_url="http://testserver", follow_redirects=False)

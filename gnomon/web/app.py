@@ -1,7 +1,5 @@
 """The pages put together: routes, headers, errors. They show, ask and send; no SQL, no statistics."""
 
-import csv
-import io
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated
 from urllib.parse import urlencode
@@ -26,8 +24,10 @@ from gnomon.web.cache import Cache
 from gnomon.web.filters import parse, unpacked
 from gnomon.web.forms import Forms, own_path
 from gnomon.web.frame import THEME_COOKIE, THEMES, Pages, digest, region_of
-from gnomon.web.port import Explain, Interval, PageReader
+from gnomon.web.judged_routes import add_judged, csv_of, judged_version
+from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.timeline import Period
+from gnomon.web.work import work
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -65,29 +65,37 @@ def build_web(
     settings: Settings,
     clock: Clock = utc_now,
     *,
-    interval: Interval | None = None,
+    judging: Judging | None = None,
     explain: Explain | None = None,
     addresses: Callable[[], Mapping[str, str]] | None = None,
 ) -> FastAPI:
     """Return the pages as an application to be mounted at `/`, behind the API's routes.
 
-    `interval`: `scoring.stats` Wilson; without it shares are shown with counts only.
+    `judging`: what graders found; without it the pages show what happened, not how good it was.
     `explain`: which rule filled which field; without it the tab is absent.
     `addresses`: where `otlp_http` and `otlp_grpc` are received, for the first steps; without it
     they are read from the settings.
     """
     forms = Forms()
     files = assets.load()
-    pages = Pages(assets=files, forms=forms, clock=clock, version=gnomon.__version__)
+    pages = Pages(
+        assets=files,
+        forms=forms,
+        clock=clock,
+        version=gnomon.__version__,
+        judged=judging is not None,
+    )
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Guarded)
     _add_static(app, files)
-    _add_overview(app, pages, reader, books, touched, interval, addresses or _ports(settings))
+    _add_overview(app, pages, reader, books, touched, judging, addresses or _ports(settings))
     order = tuple(watched.business_keys)
-    _add_runs(app, pages, reader, order)
-    _add_run(app, pages, reader, explain, order)
-    _add_status(app, pages, books, touched, forms)
+    _add_runs(app, pages, reader, order, judging)
+    _add_run(app, pages, reader, explain, order, judging)
+    _add_status(app, pages, books, touched, forms, judging)
+    if judging is not None:
+        add_judged(app, pages, reader, judging)
     _add_frame(app, pages, forms)
     _add_errors(app, pages)
     return app
@@ -124,17 +132,23 @@ def _add_overview(
     reader: PageReader,
     books: Books,
     touched: TouchedTraces,
-    interval: Interval | None,
+    judging: Judging | None,
     addresses: Callable[[], Mapping[str, str]],
 ) -> None:
     boards: Cache[overview.Board] = Cache()
 
     def board_of(agent: str, period: Period) -> overview.Board:
         now = pages.now()
-        key = (agent, period.name, reader.data_version(), now // (period.width * 1_000_000_000))
+        key = (
+            agent,
+            period.name,
+            reader.data_version(),
+            judged_version(judging) if judging else "",
+            now // (period.width * 1_000_000_000),
+        )
         return boards.get(
             key,
-            lambda: overview.board(reader, agent=agent, period=period, now=now, interval=interval),
+            lambda: overview.board(reader, judging, agent=agent, period=period, now=now),
         )
 
     @app.get("/")
@@ -163,20 +177,12 @@ def _add_overview(
     def figure_csv(name: str, period: str = "", agent: str = "") -> Response:
         """The table of a figure."""
         chosen = overview.chosen_period(reader, pages.now(), period)
-        for figure in board_of(agent, chosen).figures:
-            if figure.name == name:
-                text = io.StringIO()
-                csv.writer(text).writerows([figure.heads, *figure.rows])
-                disposition = f'attachment; filename="gnomon-{name}-{chosen.name}.csv"'
-                return Response(
-                    text.getvalue(),
-                    media_type="text/csv; charset=utf-8",
-                    headers={"Content-Disposition": disposition, "Cache-Control": "no-store"},
-                )
-        raise NotFound(f"no figure {name}")
+        return csv_of(board_of(agent, chosen).figures, name)
 
 
-def _add_runs(app: FastAPI, pages: Pages, reader: PageReader, order: Sequence[str]) -> None:
+def _add_runs(
+    app: FastAPI, pages: Pages, reader: PageReader, order: Sequence[str], judging: Judging | None
+) -> None:
     @app.get("/runs")
     def runs_page(
         request: Request, after: str | None = None, before: str | None = None
@@ -189,6 +195,7 @@ def _add_runs(app: FastAPI, pages: Pages, reader: PageReader, order: Sequence[st
             after=unpacked("after", after),
             before=unpacked("before", before),
             order=order,
+            judging=judging,
         )
         response = pages.show(request, "runs.html", view)
         address = f"/runs?{request.url.query}" if after or before else view.query.url()
@@ -201,7 +208,7 @@ def _add_runs(app: FastAPI, pages: Pages, reader: PageReader, order: Sequence[st
         since = unpacked("than", than)
         if since is None:
             raise InputError("than: a position in the list is expected")
-        view = runs.news(reader, parse(request.query_params), pages.now(), since)
+        view = runs.news(reader, parse(request.query_params), pages.now(), since, judging)
         return pages.show(request, "news.html", view)
 
     @app.get("/jump")
@@ -219,6 +226,7 @@ def _add_run(
     reader: PageReader,
     explain: Explain | None,
     order: Sequence[str],
+    judging: Judging | None,
 ) -> None:
     forests: Cache[run.Steps] = Cache(size=8)
 
@@ -237,6 +245,7 @@ def _add_run(
             explain=explain,
             kept=kept,
             order=order,
+            judging=judging,
             whole=region_of(request) != "detail",
         )
         return pages.show(request, "run.html", view)
@@ -254,7 +263,12 @@ def _add_run(
 
 
 def _add_status(
-    app: FastAPI, pages: Pages, books: Books, touched: TouchedTraces, forms: Forms
+    app: FastAPI,
+    pages: Pages,
+    books: Books,
+    touched: TouchedTraces,
+    forms: Forms,
+    judging: Judging | None,
 ) -> None:
     @app.get("/status")
     def status_page(
@@ -265,7 +279,13 @@ def _add_status(
     ) -> Response:
         """Does Gnomon itself work?"""
         view = status.status(
-            books, touched, pages.now(), hours=hours, after=after, done=status.DONE.get(done, "")
+            books,
+            touched,
+            pages.now(),
+            hours=hours,
+            after=after,
+            done=status.DONE.get(done, ""),
+            work=work(judging, pages.now()) if judging else None,
         )
         return pages.show(request, "status.html", view)
 

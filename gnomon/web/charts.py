@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 
 from collector.views import RunBucket
-from gnomon.model import Estimate, Rate
 from gnomon.web import svg
+from gnomon.web.amounts import FEW
 from gnomon.web.axes import axis, log_time_axis, time_axis
-from gnomon.web.figures import FEW
 from gnomon.web.formats import count, duration, percent, plural, short_count
 from gnomon.web.plots import Data, Figure, few, frame_of, links_of
-from gnomon.web.port import Interval
 from gnomon.web.svg import Series
+from scoring.stats.rates import wilson
+from scoring.stats.results import Estimate, Metric
 
 _LOG_FROM = 40
 """Durations that differ by more are drawn on a logarithmic axis."""
@@ -69,19 +69,22 @@ def runs_figure(data: Data, total: RunBucket, words: str) -> Figure:
     )
 
 
-def errors_figure(data: Data, total: RunBucket, rate: Rate) -> Figure:
+def errors_figure(data: Data, total: RunBucket, errors: Metric) -> Figure:
     """Return the share of runs that ended in error, with its interval at every point."""
     names = data.names()
-    estimates = [_estimate(data.interval, point) for point in data.points]
+    estimates = [_estimate(point) for point in data.points]
     shares = data.values(lambda p: p.errors / (p.runs - p.unknown) if p.runs > p.unknown else None)
     sure = [p is not None and p.runs - p.unknown >= FEW for p in data.points]
-    highest = [e.high for e, many in zip(estimates, sure, strict=True) if e is not None and many]
+    highest = [
+        e.high
+        for e, many in zip(estimates, sure, strict=True)
+        if e is not None and e.high is not None and many
+    ]
     scale = axis([*(s for s in shares if s is not None), *highest], top=1.0)
-    method = "95 % Wilson interval" if any(estimates) else "no interval"
     frame = frame_of(
         data,
         title=f"Share of runs that ended in error, per {data.each}",
-        finding=_errors_finding(data, estimates, rate),
+        finding=_errors_finding(data, estimates, errors),
         readings=[
             _error_reading(name, point, estimate)
             for name, point, estimate in zip(names, data.points, estimates, strict=True)
@@ -94,12 +97,12 @@ def errors_figure(data: Data, total: RunBucket, rate: Rate) -> Figure:
         name="error share",
         look="error",
         values=shares,
-        band=[None if e is None else (e.low, e.high) for e in estimates],
+        band=[band_of(e) for e in estimates],
     )
     return Figure(
         name="errors",
         title=frame.finding,
-        subtitle=f"error share per {data.each}, {method}, n = {count(rate.n)}",
+        subtitle=f"error share per {data.each}, 95 % Wilson interval, n = {count(errors.measure.n)}",
         chart=svg.lines(frame, [series]),
         heads=("Time (UTC)", "Error share", "Low", "High", "Errors", "n", "Unknown left out"),
         rows=[
@@ -171,39 +174,54 @@ def duration_figure(data: Data, total: RunBucket) -> Figure:
     )
 
 
-def _errors_finding(data: Data, estimates: Sequence[Estimate | None], rate: Rate) -> str:
+def band_of(estimate: Estimate | None) -> tuple[float, float] | None:
+    """Return the limits of an estimate, if it has both."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return None
+    return estimate.low, estimate.high
+
+
+def _errors_finding(data: Data, estimates: Sequence[Estimate | None], errors: Metric) -> str:
     """Say where the share stood out: its interval lies wholly above that of the whole time."""
-    if rate.value is None:
+    whole = errors.measure
+    if whole.value is None:
         return "No finished run yet"
     peaks = [
-        (estimate.value, name)
+        (estimate.value or 0.0, name)
         for name, estimate in zip(data.names(), estimates, strict=True)
-        if estimate is not None and rate.high is not None and estimate.low > rate.high
+        if estimate is not None and (estimate.low or 0.0) > (whole.high or 0.0)
     ]
     if peaks:
         value, name = max(peaks)
-        return f"Errors stood out {name}: {percent(value)} against {percent(rate.value)}"
-    stretch = f"stretch of {data.each}" if data.each[0].isdigit() else data.each
-    return f"{percent(rate.value)} of the runs ended in error; no {stretch} stands out"
+        return f"Errors stood out {name}: {percent(value)} against {percent(whole.value)}"
+    return f"{percent(whole.value)} of the runs ended in error; no {stretch(data)} stands out"
+
+
+def stretch(data: Data) -> str:
+    """Return what a point of the chart is called."""
+    return f"stretch of {data.each}" if data.each[0].isdigit() else data.each
 
 
 def _error_reading(name: str, point: RunBucket | None, estimate: Estimate | None) -> str:
-    if point is None or point.runs == point.unknown:
+    if point is None or estimate is None:
         return f"{name}\nno finished runs"
     n = point.runs - point.unknown
-    between = ""
-    if estimate is not None:
-        between = f", 95 % CI {percent(estimate.low).removesuffix(' %')}–{percent(estimate.high)}"
     return (
-        f"{name}\nerror share {percent(point.errors / n)}{between}"
+        f"{name}\nerror share {percent(estimate.value)}{between(estimate)}"
         f"\n{count(point.errors)} of n = {count(n)}{few(n)}, {count(point.unknown)} unknown"
     )
 
 
-def _estimate(interval: Interval | None, point: RunBucket | None) -> Estimate | None:
-    if interval is None or point is None or point.runs == point.unknown:
+def between(estimate: Estimate) -> str:
+    """Return the interval of a share for a reading."""
+    low, high = percent(estimate.low).removesuffix(" %"), percent(estimate.high)
+    return f", 95 % CI {low}–{high}"
+
+
+def _estimate(point: RunBucket | None) -> Estimate | None:
+    if point is None or point.runs == point.unknown:
         return None
-    return interval(point.errors, point.runs - point.unknown)
+    return wilson(point.errors, point.runs - point.unknown)
 
 
 def _ok(point: RunBucket) -> int:

@@ -12,6 +12,8 @@ from gnomon.clock import Nanos, from_nanos, to_nanos
 from gnomon.errors import InputError
 from gnomon.model import Origin, RunState, RunStatus
 from gnomon.web.timeline import PERIODS, SECOND, Timeline, back_from, timeline
+from scoring.metrics.parts import PARTS
+from scoring.metrics.reader import Which
 
 NAMES = {
     "status": "status",
@@ -24,7 +26,14 @@ NAMES = {
     "environment": "environment",
     "conversation": "conversation",
     "origin": "origin",
+    "part": "which",
+    "grader": "grader",
+    "verdict": "verdict",
+    "rule": "rule",
 }
+JUDGED = ("part", "grader", "verdict", "rule")
+"""Conditions that only graders can answer."""
+VERDICTS = ("any", "pass", "fail")
 ALL = "all"
 DEFAULT_PERIOD = "7d"
 _KEY = "key."
@@ -51,8 +60,23 @@ class Query:
     keys: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
 
+    def which(self) -> Which | None:
+        """Return what is asked of the graders; None when nothing is."""
+        if not any(name in self.values for name in JUDGED):
+            return None
+        value = self.values.get
+        return Which(
+            part=value("part", "scoped"),
+            grader=value("grader", ""),
+            verdict=value("verdict", "any"),
+            rule=value("rule", ""),
+        )
+
     def where(self, now: Nanos) -> RunFilter:
-        """Return the filter; a period begins with a whole point of its strip."""
+        """Return the filter; a period begins with a whole point of its strip.
+
+        What is asked of the graders is not in it: see `which`.
+        """
         value = self.values.get
         status, state, origin = value("status"), value("state"), value("origin")
         since = back_from(now, PERIODS[self.period]).since if self.period in PERIODS else self.since
@@ -148,6 +172,7 @@ def parse(params: QueryParams) -> Query:
     origins = [*(str(member) for member in Origin), ALL]
     if values.get("origin") and values["origin"] not in origins:
         raise InputError(f"origin: {values['origin']!r} is none of {', '.join(origins)}")
+    _refuse_unknown_part(values)
     since, until = _moment("since", params.get("since")), _moment("until", params.get("until"))
     if since is not None and until is not None and since >= until:
         raise InputError("until: it must lie after since")
@@ -171,6 +196,12 @@ def parse(params: QueryParams) -> Query:
         keys=keys,
         text=params.get("q", "").strip(),
     )
+
+
+def _refuse_unknown_part(values: Mapping[str, str]) -> None:
+    for name, known in (("part", sorted(PARTS)), ("verdict", VERDICTS)):
+        if values.get(name) and values[name] not in known:
+            raise InputError(f"{name}: {values[name]!r} is none of {', '.join(known)}")
 
 
 def packed(position: RunPosition) -> str:

@@ -13,6 +13,7 @@ from gnomon.clock import Clock, Nanos, to_nanos
 from gnomon.web import figures, formats, keys
 from gnomon.web.assets import Assets
 from gnomon.web.forms import Forms
+from gnomon.web.work import STATES
 
 THEME_COOKIE = "gnomon_theme"
 THEMES = ("auto", "light", "dark")
@@ -27,12 +28,16 @@ class Entry:
     title: str
 
 
-ENTRIES: Sequence[Entry] = (
-    Entry("/", "Overview"),
-    Entry("/runs", "Runs"),
+ENTRIES: Sequence[Entry] = (Entry("/", "Overview"), Entry("/runs", "Runs"))
+"""Pages that stand on top; at most seven with More."""
+
+MORE: Sequence[Entry] = (
+    Entry("/compare", "Compare"),
+    Entry("/agents", "Agents"),
+    Entry("/policies", "Policies"),
     Entry("/status", "Status"),
 )
-"""Pages that exist; at most seven."""
+"""Pages behind More."""
 
 
 def moment(nanos: int | None) -> Markup:
@@ -53,13 +58,15 @@ _FILTERS = (
     *("ago", "count", "cut", "duration", "hour", "machine_time", "percent", "plural", "pretty"),
     *("short_count", "size", "usd"),
 )
-_GLYPHS = {"ok": "✓", "error": "✕", "unknown": "?"}
+_GLYPHS = {"ok": "✓", "error": "✕", "unknown": "?", "none": "–"}
+_VERDICTS = {"pass": "ok", "fail": "error", "waiting": "none"}
 
 
 def verdict(status: str, word: str | None = None) -> Markup:
-    """Return a status as glyph and word; never colour alone."""
+    """Return a status or verdict as glyph and word; never colour alone."""
+    word, status = word or status, _VERDICTS.get(status, status)
     return Markup('<span class="v {}"><i aria-hidden="true">{}</i>{}</span>').format(
-        status, _GLYPHS[status], word or status
+        status, _GLYPHS[status], word
     )
 
 
@@ -74,7 +81,7 @@ def badge(context: keys.Context, act: str, argument: str = "") -> Markup:
 class Pages:
     """Renders templates; knows the clock, the files and the forms, nothing else."""
 
-    def __init__(self, *, assets: Assets, forms: Forms, clock: Clock, version: str) -> None:
+    def __init__(self, *, assets: Assets, forms: Forms, clock: Clock, version: str, judged: bool = False) -> None:  # fmt: skip
         self._forms = forms
         self._clock = clock
         self._env = Environment(
@@ -87,16 +94,19 @@ class Pages:
         self._env.globals.update(
             asset=assets.url,
             badge=badge,
-            entries=ENTRIES,
+            entries=ENTRIES if judged else (*ENTRIES, MORE[-1]),
+            more=MORE if judged else (),
             ident=ident,
             moment=moment,
+            number=figures.number,
             rate=figures.rate,
             sheet=keys.KEYS,
             sheet_titles=keys.TITLES,
             themes=THEMES,
             verdict=verdict,
             version=version,
-            written=figures.written,
+            states=[str(state).replace("_", " ") for state in STATES],
+            judged=judged,
         )
         self._env.filters.update({name: getattr(formats, name) for name in _FILTERS})
         self._env.globals["m"] = self._env.get_template("macros.html").module

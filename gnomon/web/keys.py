@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Context = Literal["everywhere", "list", "run", "chart"]
+Context = Literal["everywhere", "list", "run", "compare", "chart"]
 
 TITLES: dict[Context, str] = {
     "everywhere": "Everywhere",
     "list": "Lists",
     "run": "Run",
+    "compare": "Compare",
     "chart": "Charts",
 }
 
@@ -52,7 +53,7 @@ KEYS: dict[Context, Sequence[Key]] = {
         Key("Control+k", "Jump to any id", "jump"),
         Key("g o", "Go to Overview", "go", "/"),
         Key("g r", "Go to Runs", "go", "/runs"),
-        Key("g m", "Go to Status", "go", "/status"),
+        Key("g m", "Open More, or go to Status", "more"),
         Key("z", "Switch times between UTC and your zone", "zone"),
         Key("Escape", "Leave a field or a dialog", "leave"),
     ),
@@ -76,6 +77,11 @@ KEYS: dict[Context, Sequence[Key]] = {
         Key("r", "Raw span and back", "follow", "raw"),
         Key("[", "Previous run of the list", "follow", "run-prev"),
         Key("]", "Next run of the list", "follow", "run-next"),
+    ),
+    "compare": (
+        Key("j", "Next task", "row", "1"),
+        Key("k", "Previous task", "row", "-1"),
+        Key("v", "Seen, and next task", "seen"),
     ),
     "chart": (
         Key("ArrowRight", "Read the next value aloud", "point", "1"),

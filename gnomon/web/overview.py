@@ -2,36 +2,25 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-from markupsafe import Markup
+from urllib.parse import urlencode
 
 from collector.queue.port import Books, TouchedTraces
 from collector.views import Deploy, FacetCount, RunBucket, RunFilter
 from gnomon.clock import Nanos
-from gnomon.model import Guard, Rate
-from gnomon.web import charts, figures, svg, usage_charts
+from gnomon.web import charts, figures, usage_charts
 from gnomon.web.filters import DEFAULT_PERIOD, Query
-from gnomon.web.formats import NO_DATA, count, duration, percent, plural, short_count, usd
+from gnomon.web.formats import NO_DATA, count
 from gnomon.web.freshness import HOUR, Account, Freshness, account, accounts, freshness
+from gnomon.web.judged_board import JudgedBoard, judged_board
 from gnomon.web.plots import Data, Figure
-from gnomon.web.port import Interval, PageReader
+from gnomon.web.port import Judging, PageReader
+from gnomon.web.tiles import Tile, each, tiles, tokens_of
 from gnomon.web.timeline import PERIODS, SECOND, Period, back_from
+from scoring.metrics.pulse import Pulse
+from scoring.stats import rates
+from scoring.stats.results import Metric
 
 _VERSIONS = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tile:
-    """One key number with everything it may not be shown without."""
-
-    label: str
-    number: Markup | str
-    unit: str = ""
-    beside: Markup | str
-    before: str
-    """The same number in the period before."""
-    spark: Markup
-    href: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +31,9 @@ class VersionRow:
     since: Nanos | None
     """First run of all, when it lies in the period."""
     runs: int
-    errors: Rate
+    errors: Metric
+    pulse: Pulse | None
+    """What the graders say."""
     p50_ns: int | None
     p95_ns: int | None
     cost: str
@@ -71,6 +62,10 @@ class Board:
     versions: Sequence[VersionRow]
     tops: Sequence[Top]
     agents: Sequence[FacetCount]
+    judged: JudgedBoard | None
+    """None without graders, or before any of them has said something."""
+    compare: str
+    """The address that compares the two newest versions; '' with fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +106,7 @@ def chosen_period(reader: PageReader, now: Nanos, asked: str) -> Period:
 
 
 def board(
-    reader: PageReader, *, agent: str, period: Period, now: Nanos, interval: Interval | None
+    reader: PageReader, judging: Judging | None, *, agent: str, period: Period, now: Nanos
 ) -> Board:
     """Ask for every number of the page."""
     query = query_of(agent, period.name)
@@ -120,33 +115,44 @@ def board(
     span = time.until - time.since
     earlier = RunFilter(since=Nanos(time.since - span), until=time.since, agent=agent or None)
     total, before = reader.totals(where), reader.totals(earlier)
-    points = time.fill(reader.buckets(where, width_ns=time.width))
+    buckets = reader.buckets(where, width_ns=time.width)
+    if not before.runs:
+        time = time.beginning(time.fill(buckets))
+    points = time.fill(buckets)
     deploys = reader.deploys(where)
     facets = reader.facets(where, limit=_VERSIONS)
-    rate = error_rate(total, interval)
-    plotted = Data(
-        time=time, points=points, deploys=deploys, query=query, interval=interval, now=now
-    )
+    rate = error_rate(total)
+    plotted = Data(time=time, points=points, deploys=deploys, query=query, now=now)
+    judged = _judged(judging, plotted, period, agent) if total.runs else None
+    versions = facets.get("version", ())
     return Board(
         runs=total.runs,
-        tiles=_tiles(total, before, error_rate(before, interval), rate, plotted, period),
+        tiles=tiles(total, before, error_rate(before), rate, plotted, period),
         figures=[
-            charts.runs_figure(plotted, total, period.words),
+            *(judged.figures if judged else [charts.runs_figure(plotted, total, period.words)]),
             charts.errors_figure(plotted, total, rate),
             charts.duration_figure(plotted, total),
             usage_charts.cost_figure(plotted, total, period.words),
             usage_charts.tokens_figure(plotted),
         ],
-        versions=[
-            _version(reader, query, one.value, now, deploys, interval)
-            for one in facets.get("version", ())
-        ],
+        versions=[_version(reader, query, one.value, now, deploys, judged) for one in versions],
         tops=[
             _top(query, "Errors", "No step failed in this time.", "error", facets["error_type"]),
             _top(query, "Models", "No model was named.", "model", facets["model"]),
         ],
         agents=facets.get("agent", ()),
+        judged=judged,
+        compare=f"/compare?{urlencode({'agent': agent} if agent else {})}"
+        if judged and len(versions) > 1
+        else "",
     )
+
+
+def _judged(judging: Judging | None, data: Data, period: Period, agent: str) -> JudgedBoard | None:
+    if judging is None:
+        return None
+    found = judged_board(judging, data, period, agent=agent)
+    return found if found.judged else None
 
 
 def _top(query: Query, title: str, none: str, name: str, counts: Sequence[FacetCount]) -> Top:
@@ -157,120 +163,17 @@ def _top(query: Query, title: str, none: str, name: str, counts: Sequence[FacetC
     )
 
 
-def error_rate(bucket: RunBucket, interval: Interval | None) -> Rate:
+def error_rate(bucket: RunBucket) -> Metric:
     """Return the share of runs that ended in error, guarded by the share nobody knows about."""
-    known = bucket.runs - bucket.unknown
-    unknown = bucket.unknown / bucket.runs if bucket.runs else None
     return figures.share(
         bucket.errors,
-        known,
-        interval=interval,
+        bucket.runs - bucket.unknown,
+        name="errors",
         unit="run",
         excluded={"unknown": bucket.unknown},
         open_units=bucket.open,
-        guard=Guard(name="unknown", value=unknown, n=bucket.runs),
+        guard={"unknown": rates.rate(bucket.unknown, bucket.runs, unit="run")},
     )
-
-
-def _tiles(
-    total: RunBucket,
-    before: RunBucket,
-    rate_before: Rate,
-    rate: Rate,
-    data: Data,
-    period: Period,
-) -> Sequence[Tile]:
-    words = period.words
-    href = data.query.url()
-
-    def tile(
-        label: str,
-        number: Markup | str,
-        beside: Markup | str,
-        was: str,
-        values: Callable[[RunBucket], float | None],
-        *,
-        link: str = href,
-        empty: float | None = None,
-    ) -> Tile:
-        course = [empty if point is None else values(point) for point in data.points]
-        if data.time.partial(data.now) and len(course) > 3:
-            course.pop()  # its time is not over; it would look like a fall
-        return Tile(
-            label=label,
-            number=number,
-            beside=beside,
-            before=f"{words} before: {was}",
-            spark=svg.spark(course, title=f"{label} over the {period.words}"),
-            href=link,
-        )
-
-    errors = figures.written(rate)
-    was = percent(rate_before.value)
-    if rate_before.value is not None:
-        was = f"{was}, n = {count(rate_before.n)}"
-    return [
-        tile(
-            "Runs",
-            count(total.runs),
-            f"{count(total.open)} still open" if total.open else "all settled",
-            count(before.runs),
-            lambda point: point.runs,
-            empty=0,
-        ),
-        tile(
-            "Ended in error",
-            errors.number,
-            errors.beside,
-            was,
-            lambda point: point.errors / max(1, point.runs - point.unknown),
-            link=data.query.having(status="error").url(),
-        ),
-        tile(
-            "Median duration",
-            duration(total.p50_ns),
-            "p50 of settled runs",
-            duration(before.p50_ns),
-            lambda point: point.p50_ns,
-        ),
-        tile(
-            "Slowest twentieth",
-            duration(total.p95_ns),
-            "p95 of settled runs",
-            duration(before.p95_ns),
-            lambda point: point.p95_ns,
-        ),
-        tile(
-            "Cost",
-            usd(total.cost_usd),
-            f"{_each(total.cost_usd, total.runs)} a run" + _unpriced(total),
-            usd(before.cost_usd),
-            lambda point: point.cost_usd,
-        ),
-        tile(
-            "Tokens",
-            short_count(tokens_of(total)),
-            f"{short_count(total.input_tokens)} in, {short_count(total.output_tokens)} out",
-            short_count(tokens_of(before)),
-            tokens_of,
-        ),
-    ]
-
-
-def tokens_of(bucket: RunBucket) -> int | None:
-    """Return all tokens, or None when nobody reported any."""
-    if bucket.input_tokens is None and bucket.output_tokens is None:
-        return None
-    return (bucket.input_tokens or 0) + (bucket.output_tokens or 0)
-
-
-def _each(amount: float | None, runs: int) -> str:
-    return NO_DATA if amount is None or not runs else usd(amount / runs)
-
-
-def _unpriced(bucket: RunBucket) -> str:
-    calls = bucket.unpriced_calls
-    return f" · {plural(calls, 'call')} without a price" if calls else ""
 
 
 def _version(
@@ -279,7 +182,7 @@ def _version(
     version: str,
     now: Nanos,
     deploys: Sequence[Deploy],
-    interval: Interval | None,
+    judged: JudgedBoard | None,
 ) -> VersionRow:
     mine = query.having(version=version)
     total = reader.totals(mine.where(now))
@@ -288,10 +191,11 @@ def _version(
         version=version,
         since=next((one.at for one in deploys if one.version == version), None),
         runs=total.runs,
-        errors=error_rate(total, interval),
+        errors=error_rate(total),
+        pulse=judged.versions.get(version) if judged else None,
         p50_ns=total.p50_ns,
         p95_ns=total.p95_ns,
-        cost=_each(total.cost_usd, total.runs),
+        cost=each(total.cost_usd, total.runs),
         tokens=NO_DATA if tokens is None or not total.runs else count(round(tokens / total.runs)),
         href=mine.url(),
         errors_href=mine.having(status="error").url(),

@@ -7,10 +7,9 @@ from markupsafe import Markup
 
 from collector.views import Deploy, RunBucket
 from gnomon.clock import Nanos
+from gnomon.web.amounts import FEW
 from gnomon.web.axes import Axis
-from gnomon.web.figures import FEW
 from gnomon.web.filters import Query
-from gnomon.web.port import Interval
 from gnomon.web.svg import Frame
 from gnomon.web.timeline import Timeline
 
@@ -38,7 +37,6 @@ class Data:
     points: Sequence[RunBucket | None]
     deploys: Sequence[Deploy]
     query: Query
-    interval: Interval | None
     now: Nanos
 
     @property

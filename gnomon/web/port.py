@@ -1,11 +1,18 @@
 """What the pages ask of the rest of the house; nothing here is SQL."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from collector.spans import LogRecord, Span
 from collector.views import Deploy, Facet, FacetCount, Outline, RunBucket, RunFilter, RunPosition
-from gnomon.model import Bodies, Estimate, Run, Step
+from gnomon.model import Bodies, Run, Step
+from scoring.backfill import Backfills
+from scoring.grading.policy import PolicyGrader
+from scoring.jobs import Jobs
+from scoring.metrics.reader import MetricReader
+from scoring.reading import Judgments
+from scoring.versions.reader import CompareReader
 
 
 class PageReader(Protocol):
@@ -66,13 +73,6 @@ class PageReader(Protocol):
         """Return a short text that changes when any run does; answered in a millisecond."""
 
 
-class Interval(Protocol):
-    """The interval of a share: `scoring.stats.rates.wilson`."""
-
-    def __call__(self, x: int, n: int, /) -> Estimate | None:
-        """Return value and limits of x out of n, or None when n is 0."""
-
-
 class Explained(Protocol):
     """Which rule filled a field of a step."""
 
@@ -94,3 +94,15 @@ class Explain(Protocol):
 
     def __call__(self, span: Span, logs: Sequence[LogRecord], /) -> Sequence[Explained]:
         """Return one entry a field that is not empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """What scoring lends to the pages; without it they show what happened, not how good it was."""
+
+    judgments: Judgments
+    metrics: MetricReader
+    compare: CompareReader
+    policies: Sequence[PolicyGrader]
+    jobs: Jobs
+    backfills: Backfills

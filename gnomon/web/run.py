@@ -15,8 +15,9 @@ from gnomon.web import waterfall
 from gnomon.web.detail import SIDES, Detail, detail, name_of
 from gnomon.web.filters import Query, parse
 from gnomon.web.formats import duration, short_count, usd
+from gnomon.web.judgments import Judgment, judgment
 from gnomon.web.limits import limits
-from gnomon.web.port import Explain, PageReader
+from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.run_facts import run_facts
 from gnomon.web.runs import Title, address_of, position_of, title_of
 from gnomon.web.tree import FULL, PAGE, Forest, Node, Row, decisive, forest, plan
@@ -83,6 +84,8 @@ class RunView:
     facts: Sequence[tuple[str, str, str]]
     """Label, value, address ('' when there is none)."""
     limits: Sequence[str]
+    judged: Judgment | None
+    """None without graders."""
     lines: Sequence[Line | More]
     drawn: int
     total: int
@@ -167,6 +170,7 @@ def run_page(
     explain: Explain | None,
     kept: Callable[[Run], Steps],
     order: Sequence[str] = (),
+    judging: Judging | None = None,
     whole: bool = True,
 ) -> RunView:
     """Return the page; raises NotFound. `kept` answers with the steps of a run.
@@ -178,7 +182,7 @@ def run_page(
         raise NotFound(f"no run {run_id}")
     steps = kept(run)
     of = steps.forest
-    node = of.nodes.get(ask.step) if ask.step else decisive(of)
+    node = _asked_for(of, ask.step) if ask.step else decisive(of)
     if ask.step and node is None:
         raise NotFound(f"no step {ask.step} in run {run_id}")
     rows = plan(of, selected=node, opened=ask.opened) if whole else ()
@@ -189,6 +193,9 @@ def run_page(
         title=title_of(run, order),
         facts=run_facts(run, order),
         limits=steps.limits,
+        judged=judgment(judging.judgments.of(run), of, _url(run_id, ask))
+        if judging is not None and whole
+        else None,
         lines=_lines(rows, node, steps.scale, run_id, ask),
         drawn=len(rows) + sum(len(row.wrappers) for row in rows),
         total=len(of.nodes),
@@ -215,6 +222,12 @@ def run_page(
         news=f"/runs/{run_id}/news?than={run.spans}" if run.state is RunState.OPEN else "",
         slowest=steps.slowest,
     )
+
+
+def _asked_for(of: Forest, step: str) -> Node | None:
+    """Return a step by its key, or by its span id alone, as judgments name it."""
+    same = (node for node in of.nodes.values() if node.step.span_id == step)
+    return of.nodes.get(step) or next(same, None)
 
 
 def _scale(run: Run, steps: Sequence[Outline]) -> waterfall.Scale:

@@ -1,19 +1,23 @@
 """Runs: which runs?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from markupsafe import Markup
 
 from collector.views import Facet, FacetCount, RunFilter, RunPosition
 from gnomon.clock import Nanos
+from gnomon.errors import InputError
 from gnomon.model import Run, RunState, RunStatus
 from gnomon.web import charts, svg
-from gnomon.web.filters import ALL, Chip, Query, packed
+from gnomon.web.filters import ALL, JUDGED, Chip, Query, packed
 from gnomon.web.formats import NO_DATA, count, duration, first_words, plural, short_count, usd
-from gnomon.web.port import PageReader
+from gnomon.web.judgments import broken_rules, verdict_of
+from gnomon.web.port import Judging, PageReader
 from gnomon.web.timeline import PERIODS
+from scoring.metrics.scope import Scope
+from scoring.reading import RunJudgments
 
 PAGE = 50
 _FACETS: Sequence[tuple[Facet, str]] = (
@@ -43,6 +47,10 @@ class Line:
 
     href: str
     title: Title
+    verdict: str
+    """pass, fail or unknown; waiting before any grader looked; '' without graders."""
+    broken: Sequence[str]
+    """Rules that were broken."""
     status: RunStatus
     open: bool
     started_at: Nanos
@@ -69,7 +77,8 @@ class Tally:
     """How many runs of one status, and the list with just those."""
 
     status: str
-    runs: int
+    runs: int | None
+    """None: not counted."""
     href: str
     chosen: bool
 
@@ -82,6 +91,8 @@ class RunsView:
     lines: Sequence[Line]
     total: int
     tallies: Sequence[Tally]
+    verdicts: Sequence[Tally]
+    """Those of the graders; none without them."""
     everything: str
     """The list without the condition on the status."""
     choices: Sequence[Choice]
@@ -150,9 +161,10 @@ def runs(
     after: RunPosition | None,
     before: RunPosition | None,
     order: Sequence[str] = (),
+    judging: Judging | None = None,
 ) -> RunsView:
     """Return one page of the list with its strip and its filters."""
-    where = query.where(now)
+    where = judged_where(query, now, judging)
     found = list(
         reader.runs(where, limit=PAGE + 1, after=before or after, newer=before is not None)
     )
@@ -167,11 +179,13 @@ def runs(
     names = [time.name(start) for start in time.starts]
     facets = reader.facets(where, limit=40)
     total = sum(p.runs for p in points if p is not None)
+    judged = judging.judgments.of_runs(shown) if judging else {}
     return RunsView(
         query=query,
-        lines=[_line(run, query, order) for run in shown],
+        lines=[_line(run, query, order, judged.get(run.run_id)) for run in shown],
         total=total,
         tallies=_tallies(query, facets),
+        verdicts=_verdicts(query, now, judging),
         everything=query.having(status=None).url(),
         choices=_choices(query, facets),
         chips=query.chips(),
@@ -197,19 +211,39 @@ def runs(
     )
 
 
-def news(reader: PageReader, query: Query, now: Nanos, since: RunPosition) -> NewsView:
+def judged_where(query: Query, now: Nanos, judging: Judging | None) -> RunFilter:
+    """Return the filter with what is asked of the graders; raises InputError where there are none."""
+    where, which = query.where(now), query.which()
+    if which is None:
+        return where
+    if judging is None:
+        raise InputError(f"{', '.join(JUDGED)}: no grader judges here; drop the condition")
+    scope = Scope(since=where.since, until=where.until, origin=where.origin)
+    return replace(where, among=judging.metrics.among(scope, which))
+
+
+def news(
+    reader: PageReader,
+    query: Query,
+    now: Nanos,
+    since: RunPosition,
+    judging: Judging | None = None,
+) -> NewsView:
     """Return how many runs are newer than the first row shown."""
-    found = reader.runs(query.where(now), limit=100, after=since, newer=True)
+    where = judged_where(query, now, judging)
+    found = reader.runs(where, limit=100, after=since, newer=True)
     return NewsView(runs=len(found), href=query.url())
 
 
-def _line(run: Run, query: Query, order: Sequence[str]) -> Line:
+def _line(run: Run, query: Query, order: Sequence[str], judged: RunJudgments | None) -> Line:
     tokens = None
     if run.input_tokens is not None or run.output_tokens is not None:
         tokens = (run.input_tokens or 0) + (run.output_tokens or 0)
     return Line(
         href=address_of(run, query),
         title=title_of(run, order),
+        verdict="" if judged is None else verdict_of(judged),
+        broken=() if judged is None else broken_rules(judged),
         status=run.status,
         open=run.state is RunState.OPEN,
         started_at=run.started_at,
@@ -237,6 +271,45 @@ def _tallies(query: Query, facets: Mapping[Facet, Sequence[FacetCount]]) -> Sequ
     ]
 
 
+_PARTS = (("fail", "failed"), ("unknown", "unverified"), ("pass", "verified"))
+
+
+def _verdicts(query: Query, now: Nanos, judging: Judging | None) -> Sequence[Tally]:
+    """Return how many runs have each verdict; counted where the graders know every condition."""
+    if judging is None:
+        return ()
+    chosen = query.values.get("part")
+    counts = _counted(query, now, judging)
+    return [
+        Tally(
+            status=name,
+            runs=counts.get(part),
+            href=query.having(part=None if chosen == part else part).url(),
+            chosen=chosen == part,
+        )
+        for name, part in _PARTS
+    ]
+
+
+_SHARED = frozenset({"agent", "version", "environment", "origin", "part"})
+
+
+def _counted(query: Query, now: Nanos, judging: Judging) -> Mapping[str, int]:
+    if not _SHARED.issuperset(query.values) or query.keys or query.text:
+        return {}
+    where = query.where(now)
+    scope = Scope(
+        agent=where.agent,
+        version=where.version,
+        environment=where.environment,
+        since=where.since,
+        until=where.until,
+        origin=where.origin,
+    )
+    (found,) = judging.metrics.pulse(scope)
+    return {"failed": found.failed, "unverified": found.unknown, "verified": found.passed}
+
+
 def _choices(query: Query, facets: Mapping[Facet, Sequence[FacetCount]]) -> Sequence[Choice]:
     found = []
     for facet, name in _FACETS:
@@ -252,7 +325,7 @@ def _choices(query: Query, facets: Mapping[Facet, Sequence[FacetCount]]) -> Sequ
 def _hidden(query: Query) -> Sequence[tuple[str, str]]:
     """Return what a submit of the filter form must carry along."""
     found = [(f"key.{name}", value) for name, value in query.keys.items()]
-    names = ("status", "state", "conversation", "origin")
+    names = ("status", "state", "conversation", "origin", *JUDGED)
     found += [(name, query.values[name]) for name in names if name in query.values]
     pairs = [part.partition("=") for part in query.text_of_url().split("&")]
     found += [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from collector.queue.port import Books, DeadLetter, LedgerRow, TouchedTraces
 from gnomon.clock import Nanos
 from gnomon.web.freshness import HOUR, Account, Freshness, account, accounts, freshness
+from gnomon.web.work import Work
 
 DONE = {
     "resend": "The dead letter is in the queue again; its spans are pending until it is stored.",
@@ -32,6 +33,8 @@ class StatusView:
     """The address of the next page of dead letters, '' at the end."""
     done: str
     """What the last form did, in words."""
+    work: Work | None
+    """Jobs and graders; None without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,14 @@ class LetterView:
 
 
 def status(
-    books: Books, touched: TouchedTraces, now: Nanos, *, hours: int, after: int, done: str
+    books: Books,
+    touched: TouchedTraces,
+    now: Nanos,
+    *,
+    hours: int,
+    after: int,
+    done: str,
+    work: Work | None = None,
 ) -> StatusView:
     """Return the page."""
     since = Nanos(now // HOUR * HOUR - (hours - 1) * HOUR)
@@ -63,6 +73,7 @@ def status(
         if len(letters) > LETTERS
         else "",
         done=done,
+        work=work,
     )
 
 

@@ -285,7 +285,7 @@ def _band(axis: Axis, plot: _Plot, series: Series) -> list[Markup]:
     edges = [
         None
         if band is None
-        else (plot.x(i), *(plot.y(axis.place(min(axis.high, end))) for end in band))
+        else (plot.x(i), *(plot.y(axis.place(_within(axis, end))) for end in band))
         for i, band in enumerate(series.band)
     ]
     parts, run = [], []
@@ -308,6 +308,11 @@ def _band(axis: Axis, plot: _Plot, series: Series) -> list[Markup]:
             )
         run = []
     return parts
+
+
+def _within(axis: Axis, value: float) -> float:
+    """Return a value, or the end of the axis that it lies beyond."""
+    return min(axis.high, max(axis.low, value))
 
 
 def _end_labels(axis: Axis, plot: _Plot, named: Sequence[tuple[str, str, float | None]]) -> Markup:

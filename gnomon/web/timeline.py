@@ -1,7 +1,7 @@
 """Time cut into widths: what a chart or a strip covers, and where its points stand."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collector.views import Deploy, RunBucket
 from gnomon.clock import Nanos, from_nanos
@@ -10,6 +10,8 @@ from gnomon.web.svg import Mark
 SECOND = 1_000_000_000
 _WIDTHS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800, 2_592_000)
 _MOST = 61
+_LEAST = 8
+"""So many points are always drawn."""
 _HOURS = (1, 2, 3, 4, 6, 12, 24, 48, 72, 120, 168, 360, 720, 1440, 2160, 4320, 8760)
 _STEPS = (60, 300, 600, 900, 1800, *(hours * 3600 for hours in _HOURS))
 """Seconds between labels."""
@@ -49,6 +51,12 @@ class Timeline:
     def starts(self) -> Sequence[int]:
         """Where each point's time begins."""
         return range(self.since, self.until, self.width)
+
+    def beginning(self, points: Sequence[object | None]) -> "Timeline":
+        """Return the part from just before the first point that has something."""
+        first = next((place for place, point in enumerate(points) if point is not None), 0)
+        kept = max(0, min(first - 1, len(self.starts) - _LEAST))
+        return replace(self, since=Nanos(self.since + kept * self.width))
 
     def ticks(self) -> Sequence[tuple[int, str]]:
         """Return which points are labelled, and how: even times, and always the last point."""

@@ -88,6 +88,14 @@ RATIOS: Mapping[str, Ratio] = {
     "waiting": Ratio(y="waiting_ns", m="scoped", amount=True),
 }
 
+PULSE = (
+    "completion", "passed", "aborted", "unverified", "trace_completeness", "false_claims", "violations",
+)  # fmt: skip
+"""Ratios that need no look at steps: what the first page asks for every few seconds."""
+
+PULSE_PARTS = frozenset({"running", "infra_error", "failed", "priced"})
+"""Parts that are shown beside them."""
+
 TOTALS: Mapping[str, str] = {
     "model_steps": "model_steps",
     "steps_without_usage": "steps_without_usage",

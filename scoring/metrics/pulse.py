@@ -6,7 +6,7 @@ from scoring.metrics.figures import Figure, Guarded
 from scoring.metrics.group import Group
 from scoring.metrics.three import ThreeNumbers, three
 
-PASS_RATE = "verified runs of those that are verified right or wrong; unknown ones are left out"
+DECIDED = "verified runs of those that are verified right or wrong; unknown ones are left out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ def pulse(group: Group) -> Pulse:
         running=parts["running"],
         pass_rate=Guarded(
             name="pass_rate",
-            definition=PASS_RATE,
+            definition=DECIDED,
             measure=group.share("passed", left_out="unknown"),
             guard={"unknown": unknown, "false_claims": false},
         ),

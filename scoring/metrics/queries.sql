@@ -88,7 +88,7 @@ SELECT
     j.checks > 0 AS checks_missed,
     j.doubled > 0 AS doubled,
     j.gates > 0 AS gates_broken,
-    s.* EXCEPT (run_id)
+    {{act_columns}}
 FROM ({{placed}}) AS r
 LEFT JOIN
 (
@@ -116,6 +116,9 @@ LEFT JOIN
     FROM ({{judgements}})
     GROUP BY run_id, revision
 ) AS j ON j.run_id = r.run_id AND j.revision = r.revision
+{{acts}};
+
+-- name: acts
 LEFT JOIN
 (
     SELECT
@@ -150,6 +153,14 @@ LEFT JOIN
     )
     GROUP BY run_id
 ) AS s ON s.run_id = r.run_id;
+
+-- name: act_columns
+s.* EXCEPT (run_id);
+
+-- name: no_act_columns
+0 AS model_steps, 0 AS steps_without_usage, 0 AS repeats, 0 AS interventions, 0 AS approvals, 0 AS auto_approvals,
+0 AS decisions, 0 AS overrides, 0 AS waiting_ns, CAST([] AS Array(UInt64)) AS decision_ns,
+CAST([] AS Array(UInt64)) AS call_tokens;
 
 -- name: sums_of_clusters
 SELECT

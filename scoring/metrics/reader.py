@@ -13,12 +13,15 @@ from gnomon.clock import Nanos
 from gnomon.model import JsonValue
 from gnomon.store import Store
 from gnomon.store.client import Value
+from scoring.grading.policy import PolicyGrader
+from scoring.metrics import rules
 from scoring.metrics import surfaces as seven_surfaces
 from scoring.metrics.compute import nine
 from scoring.metrics.conditions import Condition
 from scoring.metrics.figures import Guarded
 from scoring.metrics.group import Group
 from scoring.metrics.pulse import Pulse, pulse
+from scoring.metrics.rules import RuleReport
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import ALL, Statement, Units, statement
 from scoring.metrics.sums import Sums, of_row
@@ -132,7 +135,7 @@ class MetricReader:
         """Return the seven surfaces of each group."""
         groups = self.groups(scope, by)
         graders = self._read(statement("graders", scope, self.units, by=by), "scoring.graders")
-        rules = self._read(statement("rules", scope, self.units, by=by), "scoring.rules")
+        broken = self._read(statement("rules", scope, self.units, by=by), "scoring.rules")
         return [
             SurfacesReport(
                 group=group.sums.group,
@@ -140,11 +143,23 @@ class MetricReader:
                 surfaces=seven_surfaces.seven(
                     group,
                     [seven_surfaces.grader_of(row) for row in _of(graders, group)],
-                    [seven_surfaces.rule_of(row) for row in _of(rules, group)],
+                    [seven_surfaces.rule_of(row) for row in _of(broken, group)],
                 ),
             )
             for group in groups
         ]
+
+    def rules(self, scope: Scope, policies: Sequence[PolicyGrader]) -> list[RuleReport]:
+        """Return every rule with the runs that broke it, or how rarely it breaks at most."""
+        (group,) = self.groups(scope, ALL, acts=False)
+        graders = self._read(statement("graders", scope, self.units), "scoring.graders")
+        broken = self._read(statement("rules", scope, self.units), "scoring.rules")
+        return rules.reports(
+            group,
+            [seven_surfaces.grader_of(row) for row in graders],
+            [seven_surfaces.rule_of(row) for row in broken],
+            policies,
+        )
 
     def pulse(self, scope: Scope, *, by: str = ALL) -> list[Pulse]:
         """Return verdicts, the three numbers and violations of each group, without its steps."""

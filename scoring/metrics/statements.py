@@ -1,6 +1,6 @@
 """The statements of metrics, put together from closed sets: nothing a caller says becomes SQL."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from collector import relations
@@ -8,7 +8,7 @@ from collector.statements import filled
 from gnomon.errors import InputError
 from gnomon.store.client import Value
 from gnomon.store.sql import load
-from scoring.metrics.parts import PARTS, RATIOS, TOTALS, condition
+from scoring.metrics.parts import PARTS, PULSE, PULSE_PARTS, RATIOS, TOTALS, condition
 from scoring.metrics.scope import Scope
 
 RUN_COLUMNS = (
@@ -94,9 +94,7 @@ def compiled(
         raise InputError(f"no part {part}; known: {', '.join(sorted(PARTS))}")
     where = scope.where(units.slices)
     group, more = group_of(by, units)
-    steps = relations.no_steps(STEP_COLUMNS)
-    if acts:
-        steps = relations.counted_steps(where, STEP_COLUMNS)
+    steps = relations.counted_steps(where, STEP_COLUMNS)
     runs = relations.runs(where, RUN_COLUMNS)
     chosen, bare = _bare(runs.sql, scope, units)
     named = load("scoring.metrics")
@@ -104,6 +102,8 @@ def compiled(
     words = {
         "units": named["sums_of_clusters" if units.cluster_by else "sums_of_runs"],
         "judged": named["judged"],
+        "act_columns": named["act_columns" if acts else "no_act_columns"],
+        "acts": named["acts"] if acts else "",
         "breaches": named["breaches"],
         "judgements_with_breaches": filled(
             named["judgements"], bounds=f"{bounds} AND {_BREACHING}"
@@ -112,9 +112,9 @@ def compiled(
         "placed": named["placed"],
         "group": group,
         "part": condition(part),
-        "counted": per_cluster(),
-        "each": per_run(),
-        "added": added(),
+        "counted": per_cluster(acts=acts),
+        "each": per_run(acts=acts),
+        "added": added(acts=acts),
         **{name: condition(name) for name in _FILLED},
         "runs": chosen,
         "steps": steps.sql,
@@ -148,40 +148,57 @@ def _bounds(scope: Scope) -> str:
     return " AND ".join(text for text, moment in asked if moment is not None) or "true"
 
 
-def per_cluster() -> str:
+def per_cluster(*, acts: bool) -> str:
     """Return what is added up within a cluster: runs of each part, and amounts."""
-    lines = [f"countIf({condition(name)}) AS part_{name}" for name in PARTS]
-    lines += [f"sumIf({amount}, {base}) AS amount_{name}" for name, amount, base in _amounts()]
+    parts, ratios = asked(acts=acts)
+    lines = [f"countIf({condition(name)}) AS part_{name}" for name in parts]
+    lines += [
+        f"sumIf({amount}, {base}) AS amount_{name}" for name, amount, base in _amounts(ratios)
+    ]
     return ",\n    ".join(lines)
 
 
-def per_run() -> str:
+def per_run(*, acts: bool) -> str:
     """Return the same where every run is a cluster of its own."""
-    lines = [f"toUInt64({condition(name)}) AS part_{name}" for name in PARTS]
-    lines += [f"if({base}, {amount}, 0) AS amount_{name}" for name, amount, base in _amounts()]
+    parts, ratios = asked(acts=acts)
+    lines = [f"toUInt64({condition(name)}) AS part_{name}" for name in parts]
+    lines += [
+        f"if({base}, {amount}, 0) AS amount_{name}" for name, amount, base in _amounts(ratios)
+    ]
     return ",\n    ".join(lines)
 
 
-def _amounts() -> Iterator[tuple[str, str, str]]:
+def asked(*, acts: bool) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the parts and ratios of a statement: all, or those that need no look at steps."""
+    if acts:
+        return tuple(PARTS), tuple(RATIOS)
+    used = {part for name in PULSE for part in (RATIOS[name].m, RATIOS[name].y)}
+    return tuple(name for name in PARTS if name in used | PULSE_PARTS), PULSE
+
+
+def _amounts(ratios: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield name, expression and the runs over which it is added up."""
-    for name, ratio in RATIOS.items():
+    for name in ratios:
+        ratio = RATIOS[name]
         if ratio.amount:
             yield name, ratio.y, condition(ratio.m)
     for name, column in TOTALS.items():
         yield f"all_{name}", column, condition("scoped")
 
 
-def added() -> str:
+def added(*, acts: bool) -> str:
     """Return what is added up over clusters: sums, and products for the spread between them."""
+    parts, ratios = asked(acts=acts)
     lines = []
-    for name in PARTS:
+    for name in parts:
         part = f"toFloat64(part_{name})"
         lines += [
             f"sum(part_{name}) AS parts_{name}",
             f"sum({part} * {part}) AS squares_{name}",
             f"countIf(part_{name} > 0) AS clusters_{name}",
         ]
-    for name, ratio in RATIOS.items():
+    for name in ratios:
+        ratio = RATIOS[name]
         m, y = f"toFloat64(part_{ratio.m})", f"toFloat64(part_{ratio.y})"
         if ratio.amount:
             y = f"toFloat64(amount_{name})"

@@ -34,10 +34,10 @@ class Sums:
 
 
 def of_row(row: Mapping[str, Any]) -> Sums:
-    """Return the sums of one row of the statement `sums`."""
+    """Return the sums of one row of the statement `sums`; what it does not hold is 0."""
     return Sums(
         group=row["grp"],
-        parts={name: int(row[f"parts_{name}"]) for name in PARTS},
+        parts={name: int(row.get(f"parts_{name}", 0)) for name in PARTS},
         ratios={name: _moments(row, name) for name in RATIOS},
         totals={name: int(row[f"totals_{name}"]) for name in TOTALS},
         finished_ns=row["finished_ns"],
@@ -52,6 +52,8 @@ def of_row(row: Mapping[str, Any]) -> Sums:
 
 
 def _moments(row: Mapping[str, Any], name: str) -> Moments:
+    if f"my_{name}" not in row:
+        return NOTHING  # not asked for
     ratio = RATIOS[name]
     y, yy = f"parts_{ratio.y}", f"squares_{ratio.y}"
     if ratio.amount:

@@ -147,24 +147,27 @@ def policy(
     judged = {count.grader: count.seen for count in graders}
     for rule in rules:
         if rule.policy in judged:
-            figures[f"rule {rule.policy}/{rule.rule}"] = _broken(group, rule, judged[rule.policy])
+            figures[f"rule {rule.policy}/{rule.rule}"] = broken_share(group, rule, judged[rule.policy])
     return figures
 
 
-def _broken(group: Group, rule: RuleCount, judged: Moments) -> Figure:
+def broken_share(group: Group, rule: RuleCount, judged: Moments) -> Figure:
+    """Return the share of units that broke a rule; of one never seen broken, the upper bound."""
     seen = Moments(
         clusters=judged.clusters, m=judged.clusters, y=rule.clusters,
         mm=judged.clusters, my=rule.clusters, yy=rule.clusters,
     )  # fmt: skip
     found: Estimate | None = moments.share(seen, clustered=False, confidence=group.confidence)
+    method = "wilson over units with a violation"
     if rule.runs == 0:
+        method = "exact upper bound"
         bound = zero_event_upper(judged.clusters, confidence=group.confidence)
         found = Estimate(value=0.0, low=0.0, high=bound)
     shown = shown_rate(
         found,
         n=judged.clusters,
         unit=group.unit,
-        method="wilson over units with a violation",
+        method=method,
         excluded=group.excluded,
         confidence=group.confidence,
         flags=[*group.flags(), rule.severity],

@@ -7,14 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from starlette.testclient import TestClient
 
-from collector.watched import Watched
-from gnomon.clock import Nanos, from_nanos
-from gnomon.config import Settings
+from gnomon.clock import Nanos
 from gnomon.model import RunState, RunStatus
-from gnomon.web.app import build_web
-from gnomon.web.figures import FEW
+from gnomon.web.amounts import FEW
 from tests import desk
 from tests import page_memory as memory
 from tests import site as pages
@@ -59,18 +55,15 @@ def test_the_finding_names_the_day_that_stands_out(full: Site) -> None:
     assert "Errors stood out 15 Oct: " in page(full, "/?period=30d").words
 
 
-def test_without_statistics_only_counts_are_shown(month: memory.MemoryReader) -> None:
-    app = build_web(
-        month,
-        desk.books(),
-        memory.NothingTouched(),
-        Watched(),
-        Settings(),
-        lambda: from_nanos(desk.NOW),
-    )
-    words = Page(TestClient(app).get("/?period=30d").text).words
-    assert "no interval" in words
-    assert "95 % CI" not in words
+def test_without_graders_nothing_is_called_right_or_wrong(full: Site) -> None:
+    seen = page(full, "/?period=30d")
+    assert "Pass rate" not in seen.words
+    assert not [link for link in seen.links if link.startswith(("/policies", "/compare"))]
+    for path in ("/policies", "/agents", "/compare"):
+        assert full.client.get(path).status_code == 404
+    answer = full.client.get("/runs?part=verified")
+    assert answer.status_code == 400
+    assert "no grader judges here" in Page(answer.text).words
 
 
 def test_few_runs_are_greyed_and_say_so(empty: Site) -> None:

@@ -159,6 +159,13 @@
       const at = list.indexOf(document.activeElement);
       (list[Math.min(list.length - 1, Math.max(0, at + Number(by)))] || document.body).focus();
     },
+    more() {
+      const menu = $("[data-menu]");
+      if (!menu) { location.assign("/status"); return; }
+      menu.open = true;
+      $("a", menu).focus();
+    },
+    seen() { document.activeElement?.closest("[data-row]")?.closest("tr").classList.add("seen"); acts.row(1); },
     open() { document.activeElement?.matches("[data-row]") ? document.activeElement.click() : all("[data-row]")[0]?.click(); },
     async follow(name) {
       await flush();
@@ -200,7 +207,7 @@
   document.addEventListener("keydown", (event) => {
     const at = document.activeElement;
     const typing = at?.matches("input, select, textarea, [contenteditable]");
-    if (event.key === "Escape") { if (typing) at.blur(); return; }
+    if (event.key === "Escape") { const menu = $("[data-menu][open]"); if (menu) { menu.open = false; $("summary", menu).focus(); } else if (typing) at.blur(); return; }
     const dialog = $("dialog[open]");
     if (dialog && event.key !== "?") return;
     if (typing && !(event.ctrlKey || event.metaKey)) return;
@@ -214,6 +221,8 @@
     acts[found.do](found.argument);
   });
   document.addEventListener("click", (event) => {
+    const menu = $("[data-menu][open]");
+    if (menu && !menu.contains(event.target)) menu.open = false;
     const opener = event.target.closest("[data-act]");
     if (opener) { event.preventDefault(); acts[opener.dataset.act](); }
     if (event.target.matches("dialog")) event.target.close();

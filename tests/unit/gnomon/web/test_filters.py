@@ -16,7 +16,7 @@ from gnomon.web.timeline import PERIODS, SECOND
 from tests.desk import DAY, NOW
 
 WORDS = st.text(min_size=1, max_size=20).map(str.strip).filter(bool)
-FREE = sorted(set(NAMES) - {"status", "state", "origin"})
+FREE = sorted(set(NAMES) - {"status", "state", "origin", "part", "verdict"})
 QUERIES = st.builds(
     Query,
     period=st.sampled_from([*PERIODS, "all"]),

@@ -1,0 +1,168 @@
+"""How good the runs were: the judged half of the Overview."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from gnomon.clock import Nanos
+from gnomon.web import figures, verdict_charts
+from gnomon.web.amounts import bounded, span_words, value_words
+from gnomon.web.formats import NO_DATA, count
+from gnomon.web.plots import Data, Figure
+from gnomon.web.port import Judging
+from gnomon.web.tiles import Tile, tile
+from gnomon.web.timeline import Period, back_from
+from scoring.metrics.figures import Figure as Measured
+from scoring.metrics.pulse import Pulse
+from scoring.metrics.scope import Scope
+from scoring.statements import ViolationFilter
+
+_EVER = 2**62
+"""A width of time that holds every moment: one bucket."""
+_RULES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedBoard:
+    """What the graders say of the period."""
+
+    judged: bool
+    """Whether any run of it has a verdict or was checked by a policy."""
+    three: Sequence[Tile]
+    """Only ever together."""
+    tiles: Sequence[Tile]
+    figures: Sequence[Figure]
+    versions: Mapping[str, Pulse]
+    rules: Sequence[tuple[str, int, str]]
+    """Rule, runs that broke it, address."""
+
+
+def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) -> JudgedBoard:
+    """Ask for everything the graders say of the period."""
+    whole = back_from(data.now, period)
+    since, span = whole.since, whole.until - whole.since
+    scope = Scope(agent=agent or None, since=since)
+    earlier = Scope(agent=agent or None, since=Nanos(since - span), until=since)
+    (now,) = judging.metrics.pulse(scope)
+    (was,) = judging.metrics.pulse(earlier)
+    width = data.time.width
+    by_time = {int(p.group): p for p in judging.metrics.pulse(scope, by=f"width:{width}")}
+    points = [by_time.get(start) for start in data.time.starts]
+    return JudgedBoard(
+        judged=now.unknown < now.runs or now.violations.shown.n > 0,
+        three=_three(data, period, now, was, points),
+        tiles=_tiles(data, period, now, was, points),
+        figures=[
+            verdict_charts.pass_figure(data, points, now),
+            verdict_charts.verdict_figure(data, points, now, period.words),
+        ],
+        versions={p.group: p for p in judging.metrics.pulse(scope, by="version")},
+        rules=_rules(judging, scope, period, agent),
+    )
+
+
+Points = Sequence[Pulse | None]
+
+
+def _course(points: Points, read: Callable[[Pulse], Measured]) -> Sequence[float | None]:
+    return [None if point is None else read(point).shown.value for point in points]
+
+
+def _tile(
+    data: Data,
+    period: Period,
+    label: str,
+    now: Measured,
+    was: Measured,
+    course: Sequence[float | None],
+) -> Tile:
+    number = figures.number(label, now)
+    return tile(
+        data,
+        period,
+        label,
+        number=number.number,
+        beside=number.beside,
+        was=said(was),
+        course=course,
+        href=number.href or data.query.url(),
+    )
+
+
+def said(figure: Measured) -> str:
+    """Return a number in a few words: value or bounds, and n."""
+    shown = figure.shown
+    if shown.value is not None:
+        return f"{value_words(shown.value, shown.scale)}, n = {count(shown.n)}"
+    if bounded(shown):
+        words = span_words(shown.low or 0, shown.high or 0, shown.scale)
+        return f"{words}, n = {count(shown.n)}"
+    return NO_DATA
+
+
+def _three(data: Data, period: Period, now: Pulse, was: Pulse, points: Points) -> Sequence[Tile]:
+    rate = figures.number("Pass rate", now.pass_rate.measure)
+    pieces = figures.written(figures.metric_of(now.pass_rate), now.pass_rate.measure.text)
+    solved = now.three.solution_rate
+    beside = pieces.beside
+    if bounded(solved.shown):
+        beside += f"; solved of all settled runs {said(solved)}"
+    return [
+        tile(
+            data,
+            period,
+            "Pass rate",
+            number=pieces.number,
+            beside=beside,
+            was=said(was.pass_rate.measure),
+            course=_course(points, lambda p: p.pass_rate.measure),
+            href=rate.href or data.query.url(),
+        ),
+        _tile(
+            data,
+            period,
+            "Cost per solved",
+            now.three.cost_per_success,
+            was.three.cost_per_success,
+            _course(points, lambda p: p.three.cost_per_success),
+        ),
+        _tile(
+            data,
+            period,
+            "Aborted",
+            now.three.aborted,
+            was.three.aborted,
+            _course(points, lambda p: p.three.aborted),
+        ),
+    ]
+
+
+def _tiles(data: Data, period: Period, now: Pulse, was: Pulse, points: Points) -> Sequence[Tile]:
+    named: Sequence[tuple[str, Callable[[Pulse], Measured]]] = (
+        ("Verdict unknown", lambda p: p.unknown_share),
+        ("Broke a rule", lambda p: p.violations),
+        ("False claims", lambda p: p.false_claims),
+    )
+    return [
+        _tile(data, period, label, read(now), read(was), _course(points, read))
+        for label, read in named
+    ]
+
+
+def _rules(
+    judging: Judging, scope: Scope, period: Period, agent: str
+) -> Sequence[tuple[str, int, str]]:
+    where = ViolationFilter(
+        since=scope.since, agent=scope.agent, graders=judging.judgments.present_versions()
+    )
+    found = judging.judgments.violation_buckets(where, width_ns=_EVER)
+    ordered = sorted(found, key=lambda one: (-one.runs, one.policy, one.rule))
+    tail = f"?period={period.name}" + (f"&agent={quote(agent)}" if agent else "")
+    return [
+        (
+            f"{one.policy}/{one.rule}",
+            one.runs,
+            f"/policies/{quote(one.policy)}/{quote(one.rule)}{tail}",
+        )
+        for one in ordered[:_RULES]
+    ]
