@@ -13,6 +13,9 @@ CONFIGURED = "configured"
 
 _Names = tuple[str, ...]
 
+_TASK = {"task_id": KeySource(attributes=("gnomon.task_id",))}
+"""The business key that names a task, unless gnomon.yaml finds it elsewhere."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
@@ -24,7 +27,7 @@ class Naming:
 
 def naming_of(watched: Watched) -> Naming:
     """Return the table with the configured attributes in front, and the business keys."""
-    return Naming(index=_index_for(watched.runs), business_keys=watched.business_keys)
+    return Naming(index=_index_for(watched.runs), business_keys={**_TASK, **watched.business_keys})
 
 
 def _index_for(runs: RunNaming) -> Index:

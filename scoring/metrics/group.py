@@ -74,7 +74,17 @@ class Group:
             confidence=self.confidence,
             flags=self.flags(),
         )
-        return Figure(shown=shown, link=self.link(ratio.m), hits=self.link(ratio.y))
+        return Figure(
+            shown=shown,
+            link=self.link(ratio.m),
+            hits=self.link(ratio.y),
+            text="" if found is not None else self._why_none(left_out),
+        )
+
+    def _why_none(self, left_out: str) -> str:
+        if not self.sums.parts["scoped"]:
+            return "no settled run in this scope"
+        return f"none of {self.sums.parts['scoped']} runs counts here: {left_out}".rstrip(": ")
 
     def _left(self, part: str, reason: str) -> dict[str, int]:
         left = self.sums.parts["scoped"] - self.sums.parts[part]

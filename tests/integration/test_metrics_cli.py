@@ -1,0 +1,100 @@
+"""`gnomon metrics show` and `gnomon versions compare`: what they print and how they end."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import typer
+import uvicorn
+from fastapi import FastAPI
+from typer.testing import CliRunner, Result
+
+from gnomon.cli.metrics import metrics, versions
+from gnomon.http import install_problems
+from gnomon.store.migrate import apply, shipped
+from scoring.metrics.reader import MetricReader
+from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
+from scoring.metrics_router import build_router
+from scoring.versions.reader import CompareReader
+from tests.judged_world import World
+from tests.stores import fresh_store
+
+WATCHED = MetricsWatched(
+    slices={"topic": "topic"},
+    compare=CompareSection(rule=RuleSection(kind="superiority", n=12)),
+)
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with fresh_store("embedded", tmp_path_factory.mktemp("world")) as store:
+        apply(store, shipped())
+        world = World(store)
+        for task in range(12):
+            keys = {"task_id": f"t{task}", "topic": "late"}
+            world.run(verified=task == 0, keys=keys, manifest={"model": "a", "prompt": "7"})
+            world.run(
+                verified=task != 1, keys=keys, agent_version="rc4",
+                manifest={"model": "b", "prompt": "8"},
+            )  # fmt: skip
+        reader = MetricReader(store, WATCHED)
+        app = FastAPI()
+        install_problems(app)
+        app.include_router(build_router(reader, CompareReader(store, reader)))
+        server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None))
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        server.should_exit = True
+        thread.join(10)
+
+
+app = typer.Typer()
+app.add_typer(metrics, name="metrics")
+app.add_typer(versions, name="versions")
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words), env={"COLUMNS": "200"})
+
+
+def test_metrics_are_a_table_for_people_with_the_guards_below_each(url: str) -> None:
+    found = run("metrics", "show", "--by", "version", "--url", url)
+    assert found.exit_code == 0, found.output
+    assert "completion" in found.stdout
+    assert "guard: false_claims" in found.stdout
+    assert "8.3 %" in found.stdout  # 1 of 12
+    assert "three: cost_per_success" in found.stdout
+
+
+def test_metrics_are_json_for_programs(url: str) -> None:
+    said = json.loads(
+        run("metrics", "show", "--slice", "topic:late", "--json", "--url", url).stdout
+    )
+    (group,) = said["groups"]
+    assert group["runs"] == 24
+    assert group["metrics"]["completion"]["value"] == 0.5
+    assert group["metrics"]["completion"]["guard"]
+    surfaces = json.loads(run("metrics", "show", "--surfaces", "--json", "--url", url).stdout)
+    assert len(surfaces["groups"][0]["surfaces"]) == 7
+
+
+def test_a_comparison_ends_with_the_verdict_of_the_rule(url: str) -> None:
+    found = run("versions", "compare", "rc3", "rc4", "--url", url)
+    assert found.exit_code == 0, found.output
+    assert "PASS" in found.stdout
+    assert "2 pins changed at once (model, prompt)" in found.stderr
+    assert "fixed 10, same 2, broke 0" in found.stderr.replace("\n", " ")
+    worse = run("versions", "compare", "rc4", "rc3", "--url", url)
+    assert worse.exit_code == 1
+    live = run("versions", "compare", "rc3", "rc4", "--on", "live", "--json", "--url", url)
+    assert live.exit_code == 3  # the rule is about tasks
+    assert json.loads(live.stdout)["ruling"]["reason"] == "the rule is about completion on tasks"
+
+
+def test_a_wrong_question_is_refused_before_it_is_asked(url: str) -> None:
+    assert run("versions", "compare", "rc3", "rc4", "--on", "moon", "--url", url).exit_code == 2

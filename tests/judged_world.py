@@ -1,0 +1,112 @@
+"""Runs and what was judged of them, written by hand: the truth that metrics must tell."""
+
+from typing import Any
+
+from collector.store import Writer
+from gnomon.clock import Nanos
+from gnomon.model import Kind, Run, RunId, RunState, RunStatus, SpanId, Step, TraceId
+from gnomon.store import Store
+from scoring.grading.port import GraderKind, State, Surface
+from scoring.rows import LabelRow, StatusRow, ViolationRow
+
+SECOND = 1_000_000_000
+DAY = 86_400 * SECOND
+MONDAY = Nanos(2_000 * 7 * DAY + 4 * DAY)
+"""1970-01-01 was a Thursday."""
+
+
+class World:
+    """Writes runs and what was judged of them."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.number = 0
+        self.runs: dict[str, Run] = {}
+
+    def run(
+        self, *, verified: bool | None = True, claimed: bool | None = None, broken: str = "",
+        judged: bool = True, steps: list[Step] | None = None, **values: Any,
+    ) -> Run:  # fmt: skip
+        self.number += 1
+        number = self.number
+        at = Nanos(MONDAY + number * SECOND + values.pop("later", 0))
+        keys = values.pop("keys", {})
+        given: dict[str, Any] = {
+            "run_id": RunId(f"run-{number:03}"),
+            "trace_ids": (f"{number:032x}",),
+            "root_span_id": f"{number:016x}",
+            "agent_name": "desk",
+            "agent_version": "rc3",
+            "environment": "prod",
+            "business_keys": keys,
+            "started_at": at,
+            "ended_at": Nanos(at + 10 * SECOND),
+            "duration_ns": 10 * SECOND,
+            "active_ns": 10 * SECOND,
+            "state": RunState.SETTLED,
+            "settled_at": Nanos(at + 40 * SECOND),
+            "revision": 1,
+            "complete": True,
+            "status": RunStatus.OK,
+            "last_received_at": at,
+            "llm_calls": 2,
+            "tool_calls": 3,
+            "steps": 5,
+            "input_tokens": 100,
+            "output_tokens": 10,
+            "usage_source": "model_steps",
+            "cost_usd": 0.5,
+        }
+        run = Run(**{**given, **values})
+        Writer(self.store).runs([run], reading="r", folded_at=number)
+        self.runs[run.run_id] = run
+        if judged and run.state is RunState.SETTLED:
+            self.judge(run, verified, claimed, broken)
+        return run
+
+    def judge(
+        self, run: Run, verified: bool | None, claimed: bool | None = None, broken: str = "",
+        version: str = "1",
+    ) -> None:  # fmt: skip
+        if verified is not None:
+            self.label(run, "state", Surface.OUTCOME, version=version, passed=verified)
+        if claimed is not None:
+            self.label(
+                run, "claim", Surface.FACTUALITY, passed=claimed == verified, claimed=claimed
+            )
+        self.label(run, "refunds", Surface.POLICY, passed=not broken, violations=bool(broken))
+        if broken:
+            breach = ViolationRow(
+                **self._of(run), policy="refunds", policy_version="1", place=0, rule=broken,
+                message="m", severity="hard", steps=(), at=run.started_at,
+            )  # fmt: skip
+            self.store.insert("violations", [breach])
+
+    def label(
+        self, run: Run, grader: str, surface: Surface, *, version: str = "1", violations: int = 0,
+        kind: GraderKind = GraderKind.CODE, at: int = 0, state: State = State.GRADED, **said: Any,
+    ) -> None:  # fmt: skip
+        given = {
+            **self._of(run), "grader": grader, "grader_version": version, "surface": surface,
+            "kind": kind, "at": Nanos(run.started_at + at),
+        }  # fmt: skip
+        if said:
+            self.store.insert("labels", [LabelRow(**given, **said)])
+        status = StatusRow(**given, state=state, violations=int(violations))
+        self.store.insert("grader_status", [status])
+
+    def _of(self, run: Run) -> dict[str, Any]:
+        return {
+            "started_at": run.started_at, "run_id": run.run_id, "revision": run.revision,
+            "agent_name": run.agent_name, "agent_version": run.agent_version,
+            "environment": run.environment, "origin": run.origin,
+        }  # fmt: skip
+
+    def step(self, run: Run, number: int, kind: Kind, **values: Any) -> None:
+        at = Nanos(run.started_at + number)
+        given: dict[str, Any] = {
+            "run_id": run.run_id, "trace_id": TraceId(run.trace_ids[0]),
+            "span_id": SpanId(f"{number:016x}"), "started_at": at, "ended_at": at,
+            "duration_ns": 0, "kind": kind, "counted": True,
+        }  # fmt: skip
+        Writer(self.store).steps([Step(**{**given, **values})], folded_at=1)
