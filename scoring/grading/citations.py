@@ -13,6 +13,7 @@ from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicab
 from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.actions import MISSING
 from scoring.policies.language import Names
+from scoring.policies.patterns import captured, groups, wrong_pattern
 
 _URL = re.compile(r"https?://[^\s<>\"'`\])}]+")
 _TRAILING = ".,;:!?*_"
@@ -38,11 +39,10 @@ class Citations(GraderSpec):
     @classmethod
     def _compiles(cls, value: str | None) -> str | None:
         if value is not None:
-            try:
-                found = re.compile(value)
-            except re.error as error:
-                raise ValueError(f"no regular expression: {error}") from error
-            if found.groups != 1:
+            wrong = wrong_pattern(value)
+            if wrong is not None:
+                raise ValueError(wrong)
+            if groups(value) != 1:
                 raise ValueError("put exactly one group around the id")
         return value
 
@@ -75,7 +75,7 @@ class Citations(GraderSpec):
 
     def _cited(self, text: str, final: JsonValue) -> Iterator[str]:
         if self.pattern is not None:
-            yield from (match[1] for match in re.finditer(self.pattern, text))
+            yield from captured(self.pattern, text)
         if self.path is not None:
             listed = value_at(final, self.path)
             if listed is not MISSING:

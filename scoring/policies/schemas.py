@@ -1,45 +1,41 @@
 """JSON Schemas that people write: checked when read, and never fetched from anywhere."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from gnomon.model import JsonValue
+from scoring.policies.patterns import found
+from scoring.policies.references import wrong_parts
 
 Place = tuple[int | str, ...]
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
 
 def wrong_schema(schema: Mapping[str, JsonValue]) -> tuple[Place, str] | None:
-    """Return where and why a JSON Schema is none, or None."""
+    """Return where and why a JSON Schema is none or can not be used, or None."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
-    from referencing import Registry
-    from referencing.exceptions import Unresolvable
-    from referencing.jsonschema import DRAFT202012
 
+    said = schema.get("$schema", DIALECT)
+    if not (isinstance(said, str) and said.removesuffix("#") == DIALECT):
+        return ("$schema",), f"schemas are read as {DIALECT}; write that, or leave $schema out"
     try:
-        Draft202012Validator.check_schema(schema)
+        # No formats: the one that matters, `regex`, is asked of the engine that will match.
+        Draft202012Validator.check_schema(schema, format_checker=None)  # type: ignore[arg-type]
+        return wrong_parts(_undeclared(schema))
     except SchemaError as error:
         return tuple(error.absolute_path), f"no JSON Schema: {error.message}"
-    whole = DRAFT202012.create_resource(dict(schema))
-    resolver = Registry().with_resource("", whole).resolver()
-    for place, reference in _references(schema):
-        try:
-            resolver.lookup(reference)
-        except Unresolvable:
-            return place, f"$ref {reference} leads nowhere; it must stay inside, as #/$defs/order"
-    try:
-        list(validator_of(schema).iter_errors(None))
     except RecursionError:
-        return (), "the schema refers to itself without end"
-    return None
+        return (), "the schema is nested too deep to be meant"
 
 
 def validator_of(schema: Mapping[str, JsonValue]) -> Any:
     """Return what validates; a reference that leads outside is not followed."""
-    from jsonschema import Draft202012Validator
     from referencing import Registry
 
-    return Draft202012Validator(schema, registry=Registry())
+    return _linear()(_undeclared(schema), registry=Registry())
 
 
 def complaints(validator: Any, value: JsonValue, *, whole: str) -> list[str]:
@@ -53,13 +49,60 @@ def complaints(validator: Any, value: JsonValue, *, whole: str) -> list[str]:
     )
 
 
-def _references(value: JsonValue, place: Place = ()) -> Iterator[tuple[Place, str]]:
-    if isinstance(value, Mapping):
+def _undeclared(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return a schema without `$schema`: by that word jsonschema would take its own validator."""
+    return {key: value for key, value in schema.items() if key != "$schema"}
+
+
+@cache
+def _linear() -> Any:
+    """Return the validator whose expressions are matched in linear time; formats are not checked.
+
+    All three keywords below read patterns. `unevaluatedProperties` does, too: beside
+    `patternProperties` it is refused when the schema is read.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    own = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+    }
+    return extend(Draft202012Validator, validators=own)
+
+
+def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if validator.is_type(value, "string") and not found(pattern, value):
+        yield ValidationError("does not match")
+
+
+def _pattern_properties(
+    validator: Any, patterns: Mapping[str, Any], value: Any, _schema: Any
+) -> Iterator[Any]:
+    if not validator.is_type(value, "object"):
+        return
+    for pattern, schema in patterns.items():
         for key, inner in value.items():
-            if key == "$ref" and isinstance(inner, str):
-                yield (*place, key), inner
-            else:
-                yield from _references(inner, (*place, key))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _references(inner, (*place, number))
+            if found(pattern, key):
+                yield from validator.descend(inner, schema, path=key, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any, rule: Any, value: Any, schema: Mapping[str, Any]
+) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if not validator.is_type(value, "object"):
+        return
+    named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    extra = [
+        key for key in value if key not in named and not any(found(one, key) for one in patterns)
+    ]
+    if validator.is_type(rule, "object"):
+        for key in extra:
+            yield from validator.descend(value[key], rule, path=key)
+    elif not rule and extra:
+        yield ValidationError("more properties than allowed")

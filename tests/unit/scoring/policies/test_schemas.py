@@ -1,6 +1,6 @@
 import pytest
 
-from scoring.policies.schemas import complaints, validator_of, wrong_schema
+from scoring.policies.schemas import DIALECT, complaints, validator_of, wrong_schema
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,38 @@ from scoring.policies.schemas import complaints, validator_of, wrong_schema
             "leads nowhere",
         ),
         ({"anyOf": [{"$ref": "file:///etc/passwd"}]}, ("anyOf", 0, "$ref"), "leads nowhere"),
-        ({"$ref": "#"}, (), "without end"),
+        ({"$ref": "#"}, ("$ref",), "without end"),
+        (
+            {
+                "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}},
+                "properties": {"x": {"$ref": "#/$defs/a"}},
+            },
+            ("$defs", "a", "allOf", 0, "$ref"),
+            "without end",
+        ),
+        ({"properties": {"a": {"$dynamicRef": "#no"}}}, ("properties", "a", "$dynamicRef"), "no"),
+        (
+            {"$dynamicAnchor": "n", "anyOf": [{"$dynamicRef": "#n"}]},
+            ("anyOf", 0),
+            "without end",
+        ),
+        ({"items": {"$recursiveRef": "#"}}, ("items", "$recursiveRef"), "write $ref: '#'"),
+        ({"$ref": "#/required", "required": ["a"]}, ("$ref",), "no schema"),
+        ({"$schema": "http://json-schema.org/draft-07/schema#"}, ("$schema",), "leave $schema out"),
+        ({"items": {"$schema": DIALECT}}, ("items", "$schema"), "at the top"),
+        ({"items": {"pattern": "(?=a)b"}}, ("items", "pattern"), "look-around"),
+        ({"pattern": r"(a)\1"}, ("pattern",), "back-references"),
+        ({"pattern": "a" * 3_000}, ("pattern",), "2000 are the most"),
+        (
+            {"patternProperties": {"[": True}},
+            ("patternProperties", "["),
+            "no regular expression",
+        ),
+        (
+            {"patternProperties": {"a": True}, "unevaluatedProperties": False},
+            ("unevaluatedProperties",),
+            "write additionalProperties",
+        ),
     ],
 )
 def test_a_schema_that_can_not_be_used_is_refused_when_it_is_read(
@@ -40,3 +71,61 @@ def test_a_schema_may_refer_to_its_own_parts() -> None:
 def test_what_people_wrote_is_never_repeated() -> None:
     told = complaints(validator_of({"maxLength": 3}), "a secret", whole="the message")
     assert told == ["the message breaks maxLength"]
+
+
+EVIL = "a" * 50_000 + "!"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "broken"),
+    [
+        ({"pattern": "^(a+)+$"}, EVIL, ["it breaks pattern"]),
+        ({"patternProperties": {"^(a+)+$": False}}, {EVIL: 1}, []),
+        (
+            {"patternProperties": {"^(a+)+$": True}, "additionalProperties": False},
+            {EVIL: 1},
+            ["it breaks additionalProperties"],
+        ),
+        (
+            {"$schema": DIALECT, "properties": {"x": {"$ref": "#/$defs/x"}}}
+            | {"$defs": {"x": {"pattern": "^(a+)+$"}}},
+            {"x": EVIL},
+            ["x breaks pattern"],
+        ),
+        (
+            {"$schema": DIALECT, "items": {"$ref": "#"}, "pattern": "^(a+)+$"},
+            [EVIL],
+            ["0 breaks pattern"],
+        ),
+    ],
+)
+@pytest.mark.timeout(20)
+def test_no_text_keeps_an_expression_busy(
+    schema: dict[str, object], value: object, broken: list[str]
+) -> None:
+    assert wrong_schema(schema) is None
+    assert complaints(validator_of(schema), value, whole="it") == broken
+
+
+def test_properties_are_told_apart_by_name_and_expression() -> None:
+    schema = {
+        "properties": {"a": {}},
+        "patternProperties": {"^x-": {"type": "string"}},
+        "additionalProperties": {"type": "integer"},
+    }
+    validator = validator_of(schema)
+    assert complaints(validator, {"a": None, "x-b": "t", "c": 1}, whole="it") == []
+    assert complaints(validator, {"x-b": 1, "c": "t"}, whole="it") == [
+        "c breaks type",
+        "x-b breaks type",
+    ]
+
+
+def test_half_a_character_is_matched_like_any_text() -> None:
+    assert complaints(validator_of({"pattern": "^.$"}), "\ud800", whole="it") == []
+
+
+def test_a_tree_by_dynamic_reference_ends_with_its_value() -> None:
+    tree = {"$dynamicAnchor": "node", "type": "array", "items": {"$dynamicRef": "#node"}}
+    assert wrong_schema(tree) is None
+    assert complaints(validator_of(tree), [[1]], whole="it") == ["0.0 breaks type"]
