@@ -96,6 +96,11 @@ class Jobs:
             return 0
         try:
             return self._catch_up(job, stop)
+        except BaseException as error:
+            # Whatever ends a tick is told: a job that stands still in silence is the worst one.
+            code = error.code if isinstance(error, GnomonError) else type(error).__name__
+            self._failed(job, told(error), code)
+            raise
         finally:
             lock.release()
 
@@ -117,6 +122,8 @@ class Jobs:
             self._finish(job, window, rows)
             start = window.end
             done += 1
+        else:
+            self._failures.pop(job.name, None)
         return done
 
     def _run(self, job: Job, window: Window) -> int | None:
@@ -125,10 +132,9 @@ class Jobs:
             return job.run(window, f"{job.name}:{window}")
         except GnomonError as error:
             self._failed(job, f"{window}: {error.detail}", error.code)
-        except Exception as error:
-            name = type(error).__name__
+        except (Exception, SystemExit) as error:
             log.error("window_broken", job=job.name, window=str(window), exc_info=error)
-            self._failed(job, f"{window}: {name}: {error}", name)
+            self._failed(job, f"{window}: {told(error)}", type(error).__name__)
         return None
 
     def _quiet_until(
@@ -195,6 +201,11 @@ class Jobs:
             failing=self._failures.get(job.name),
             lag=None if last is None else self.clock() - last.window.end,
         )
+
+
+def told(error: BaseException) -> str:
+    """Return what an error says, of the known ones without their name."""
+    return error.detail if isinstance(error, GnomonError) else f"{type(error).__name__}: {error}"
 
 
 def floor(moment: dt.datetime, width: dt.timedelta) -> dt.datetime:

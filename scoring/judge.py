@@ -26,6 +26,10 @@ _AT_ONCE = 8
 """Runs judged at the same time: graders that ask other systems wait most of the time."""
 
 
+_LOT = 50
+"""Runs judged before what was found is written: a restart goes on behind the last lot."""
+
+
 class RunsRead(BodyReader, Protocol):
     """What the collector is asked for."""
 
@@ -111,7 +115,7 @@ class Judging:
     ) -> int:
         """Judge settled runs by those graders that have not judged their present revision."""
         done = 0
-        for lot in lots_of_runs(runs):
+        for lot in lots_of_runs(runs, _LOT):
             if self._stop():
                 raise Stopping
             # Two threads that judge the same run would both do the work.

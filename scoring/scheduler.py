@@ -8,7 +8,7 @@ import structlog
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from gnomon.errors import GnomonError
-from scoring.jobs import Job, Jobs
+from scoring.jobs import Job, Jobs, told
 
 log = structlog.get_logger(__name__)
 
@@ -79,6 +79,6 @@ class Scheduler:
             if job.name not in self._failures:
                 log.warning("job_waits", job=job.name, code=error.code)
             self._failures[job.name] = error.detail
-        except Exception as error:
+        except BaseException as error:  # else a thread of the clockwork dies in silence
             log.error("job_broken", job=job.name, exc_info=error)
-            self._failures[job.name] = f"{type(error).__name__}: {error}"
+            self._failures[job.name] = told(error)

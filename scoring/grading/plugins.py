@@ -30,7 +30,7 @@ def load(spec: Plugin) -> Grader:
     try:
         make: Callable[..., Grader] = found[spec.entry].load()
         grader = make(**spec.options)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(
             f"{spec.entry} can not be made: {type(error).__name__}: {error}"
         ) from error

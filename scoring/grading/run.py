@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gnomon.clock import Nanos
 from gnomon.errors import Unavailable
 from gnomon.model import Run
+from scoring.grading.answers import wrong_answer
 from scoring.grading.port import (
     Abstained,
     Answer,
@@ -40,16 +41,26 @@ def judge(grader: Grader, evidence: Evidence, *, at: Nanos) -> Judged:
 def _asked(grader: Grader, evidence: Evidence) -> Answer | GraderFailed:
     try:
         answer = grader.grade(evidence)
-        if not isinstance(answer, Label | Abstained | NotApplicable):
-            return GraderFailed(reason=f"it answered with a {type(answer).__name__}")
-        return answer
+        wrong = wrong_answer(answer)
+        return answer if wrong is None else GraderFailed(reason=wrong)
     except Unavailable:
         # The store went away: that is no answer at all, and the window is tried again.
         raise
     except CheckFailed as error:
         return GraderFailed(reason=str(error))
-    except Exception as error:  # noqa: BLE001 - the plug-in boundary; recorded as an answer
-        return GraderFailed(reason=f"{type(error).__name__}: {error}")
+    except GeneratorExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the plug-in boundary; recorded as an answer
+        # SystemExit and KeyboardInterrupt, too: graders run in threads of their own, where neither
+        # comes from the operator, and a plug-in that calls sys.exit must not end all judging.
+        return GraderFailed(reason=_told(error))
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - an error of a plug-in that can not say what it is
+        return type(error).__name__
 
 
 def rows_of(grader: Grader, run: Run, answer: Answer | GraderFailed, *, at: Nanos) -> Judged:

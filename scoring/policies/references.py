@@ -80,9 +80,8 @@ def _unusable(part: _Part) -> tuple[Place, str] | None:
     for word, why in _OTHER_DRAFTS.items():
         if word in part.schema:
             return (*part.place, word), why
-    patterns = [
-        (("patternProperties", text), text) for text in part.schema.get("patternProperties", ())
-    ]
+    named = part.schema.get("patternProperties", ())
+    patterns: list[tuple[Place, str]] = [(("patternProperties", text), text) for text in named]
     if "pattern" in part.schema:
         patterns.append((("pattern",), part.schema["pattern"]))
     for where, text in patterns:

@@ -69,7 +69,7 @@ def _linear() -> Any:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
     }
-    return extend(Draft202012Validator, validators=own)
+    return extend(Draft202012Validator, validators=own)  # type: ignore[no-untyped-call]
 
 
 def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[Any]:

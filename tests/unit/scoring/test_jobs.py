@@ -202,3 +202,43 @@ def test_a_defect_in_a_job_is_named_like_any_failure() -> None:
     assert jobs.tick(job) == 0
     assert jobs.state(job).failing == "2026-11-01T08:00:00Z/2026-11-01T09:00:00Z: KeyError: 'x'"
     assert jobs.state(job).due == 3
+
+
+@pytest.mark.parametrize("death", [KeyboardInterrupt("x"), MemoryError("x")])
+def test_a_tick_that_dies_of_anything_leaves_its_reason(death: BaseException) -> None:
+    world = World()
+    world.now = START + 3 * HOUR
+    gone = [True]
+
+    def upcoming(start: dt.datetime) -> dt.datetime | None:
+        if gone[0]:
+            raise death
+        return start
+
+    job = replace(world.job, upcoming=upcoming)
+    jobs = Jobs(jobs=[job], ledger=world.ledger, clock=lambda: world.now)
+    with pytest.raises(type(death)):
+        jobs.tick(job)
+    assert jobs.state(job).failing == f"{type(death).__name__}: x"
+    gone[0] = False
+    assert jobs.tick(job) == 3
+    assert jobs.failures == {}
+
+
+def test_a_reason_is_gone_once_there_is_nothing_due() -> None:
+    world = World()
+    answers = [True]
+
+    def complete() -> dt.datetime | None:
+        if answers[0]:
+            raise StoreUnavailable
+        return START
+
+    job = replace(world.job, watermark=complete)
+    jobs = Jobs(jobs=[job], ledger=world.ledger, clock=lambda: world.now)
+    with pytest.raises(StoreUnavailable):
+        jobs.tick(job)
+    assert jobs.failures == {"count": "ClickHouse did not answer."}
+    answers[0] = False
+    assert jobs.tick(job) == 0
+    assert jobs.failures == {}

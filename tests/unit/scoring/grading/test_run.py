@@ -30,7 +30,7 @@ class Scripted:
         self._says = says
 
     def grade(self, evidence: Evidence) -> Answer:
-        if isinstance(self._says, Exception):
+        if isinstance(self._says, BaseException):
             raise self._says
         return self._says  # type: ignore[return-value]
 
@@ -46,14 +46,36 @@ def asked(says: object) -> tuple[State, str, object]:
         (KeyError("order"), "KeyError: 'order'"),
         (CheckFailed("HTTP 500 from shop"), "HTTP 500 from shop"),
         (RecursionError("deep"), "RecursionError: deep"),
+        (SystemExit(3), "SystemExit: 3"),
+        (KeyboardInterrupt(), "KeyboardInterrupt: "),
     ],
 )
-def test_a_grader_that_raises_is_failed_and_never_a_low_score(error: Exception, why: str) -> None:
+def test_a_grader_that_raises_is_failed_and_never_a_low_score(
+    error: BaseException, why: str
+) -> None:
     assert asked(error) == (State.FAILED, why, None)
 
 
 def test_a_grader_that_answers_nonsense_is_failed() -> None:
     assert asked(0.0) == (State.FAILED, "it answered with a float", None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (Label(score=float("nan")), "its score is nan: no finite number"),
+        (Label(score=float("-inf")), "its score is -inf: no finite number"),
+        (Label(score="0.5"), "its score is a str, not a number"),  # type: ignore[arg-type]
+        (Label(passed=1), "its passed is a int; True, False or None is expected"),  # type: ignore[arg-type]
+        (Label(explanation=None), "its explanation is a NoneType, not text"),  # type: ignore[arg-type]
+        (Label(evidence="s1"), "its evidence is no list of span ids"),
+        (Label(violations=("x",)), "its violations are no list of Violation"),  # type: ignore[arg-type]
+        (Label(severity="mild"), "its severity is neither hard nor soft"),  # type: ignore[arg-type]
+        (Abstained(reason=7), "its reason is a int, not text"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_can_not_be_stored_is_a_failure_of_the_grader(answer: object, why: str) -> None:
+    assert asked(answer) == (State.FAILED, why, None)
 
 
 def test_a_store_that_went_away_is_no_answer_at_all() -> None:
