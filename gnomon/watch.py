@@ -16,6 +16,10 @@ from gnomon.model import JsonValue
 M = TypeVar("M", bound=BaseModel)
 
 
+LARGEST = 1024**2
+"""Bytes of a file that people write; more is another file, given by mistake."""
+
+
 class _Loader(yaml.SafeLoader):
     """Reads dates as the text they are; the model of the field says what a date must be."""
 
@@ -55,9 +59,10 @@ class Watch:
         return mend_of(issue)
 
     def complaint(self, path: tuple[int | str, ...], message: str) -> str:
-        """Return `file:line: path: message`."""
+        """Return `file:line: path: message`; what is said of the whole file has no path."""
         line = _at(self.node, path)[0]
-        return f"{self.name}:{line}: {'.'.join(str(part) for part in path)}: {message}"
+        place = f"{'.'.join(str(part) for part in path)}: " if path else ""
+        return f"{self.name}:{line}: {place}{message}"
 
     def refuse_unknown(self, known: frozenset[str]) -> None:
         """Raise for a top-level section nobody reads, naming the nearest one that exists."""
@@ -70,7 +75,15 @@ class Watch:
 def read(path: Path) -> Watch:
     """Read a gnomon.yaml; raises ConfigError that names the line."""
     try:
-        text = path.read_text(encoding="utf-8")
+        if path.is_dir():
+            raise ConfigError(f"{path} is a directory; give the path of a file in it")
+        with path.open("rb") as file:
+            body = file.read(LARGEST + 1)
+        if len(body) > LARGEST:
+            raise ConfigError(
+                f"{path}: larger than {LARGEST} bytes (1 MiB); split it or shorten it"
+            )
+        text = body.decode("utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; give --config FILE or remove it") from error
     except UnicodeDecodeError as error:

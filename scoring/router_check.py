@@ -51,7 +51,8 @@ def add_check(router: APIRouter, reader: Reader, clock: Clock) -> None:
         runs, more = _asked(trial, reader, clock)
         counts: Counter[str] = Counter()
         items: list[dict[str, JsonValue]] = []
-        for run, checked in _checked(policy, runs, reader):
+        called: set[str] = set()
+        for run, checked in _checked(policy, runs, reader, called):
             outcome = checked if isinstance(checked, str) else checked.outcome
             counts[outcome] += 1
             if outcome in ("broken", "not_evaluable") and not isinstance(checked, str):
@@ -66,8 +67,16 @@ def add_check(router: APIRouter, reader: Reader, clock: Clock) -> None:
                 "counts": dict(counts),
                 "items": items[:_SHOWN],
                 "left_out": max(0, len(items) - _SHOWN),
+                "tools": sorted(policy.tools),
+                "never_called": _never_called(policy, counts, called),
             }
         )
+
+
+def _never_called(policy: Policy, counts: Counter[str], called: set[str]) -> list[str]:
+    """Return the tools of a policy that no judged run called: they may be misspelt."""
+    judged = counts.total() - counts["open"] - counts["out_of_scope"]
+    return sorted(policy.tools - called) if judged else []
 
 
 def _read(said: dict[str, JsonValue]) -> Policy:
@@ -105,11 +114,12 @@ def _asked(trial: Trial, reader: Reader, clock: Clock) -> tuple[list[Run], bool]
 
 
 def _checked(
-    policy: Policy, runs: list[Run], reader: Reader
+    policy: Policy, runs: list[Run], reader: Reader, called: set[str]
 ) -> Iterator[tuple[Run, Checked | str]]:
     for lot in lots_of_runs(runs):
         settled = [run for run in lot if run.state is RunState.SETTLED and applies(policy, run)]
         steps = reader.counted_steps(settled)
+        called.update(step.tool_name for some in steps.values() for step in some if step.tool_name)
         for run in lot:
             if run.state is not RunState.SETTLED:
                 yield run, "open"

@@ -107,7 +107,8 @@ def _policy(watch: Watch, place: Place, entry: JsonValue) -> PolicyGrader:
         said = _valid(watch, place, entry, PolicyEntry)
         path = Path(watch.name).parent / said.file
         if not path.is_file():
-            mend = f"there is no file {path}; paths start at the folder of {watch.name}"
+            what = f"{path} is a directory" if path.is_dir() else f"there is no file {path}"
+            mend = f"{what}; paths start at the folder of {watch.name}"
             raise ConfigError(watch.complaint((*place, "file"), mend))
         policy = policy_of(read(path), default_name=path.stem)
         return PolicyGrader(policy=policy, surface=said.surface)

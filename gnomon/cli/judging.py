@@ -42,7 +42,7 @@ def check(
 
     if run is not None and since is not None:
         raise InputError("say --run or --since, not both")
-    if not file.is_file():
+    if not file.exists():
         raise ConfigError(f"{file}: there is no such file; give the path of a policy file")
     source = read(file)
     found = policy_of(source, default_name=file.stem)
@@ -89,6 +89,8 @@ def _findings(answer: JsonValue) -> None:
     )
     told = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in answer["counts"].items())
     show.notes.print(f"{answer['runs']} runs: {told or 'none'}")
+    for tool in answer["never_called"]:
+        show.notes.print(f"no run called {tool}: misspelt?")
     if answer["more"]:
         show.notes.print("there are more runs in this time; raise --limit")
     if answer["left_out"]:

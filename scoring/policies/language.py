@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from gnomon import watch
 from gnomon.errors import ConfigError
@@ -13,12 +13,22 @@ from gnomon.model import JsonValue
 from gnomon.watch import Watch
 from scoring.policies.schemas import wrong_schema
 
+T = TypeVar("T")
+
 
 def _listed(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
+def _something(value: T) -> T:
+    if not value:
+        raise ValueError("says nothing when it is empty: write an entry, or leave it out")
+    return value
+
+
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Some = AfterValidator(_something)
+"""Refuses what is written and empty: such a rule would hold for everything."""
 Number = Annotated[Decimal, Field(allow_inf_nan=False)]
 
 
@@ -49,7 +59,7 @@ class When(_Said):
     below: Number | None = None
     at_most: Number | None = None
     equals: JsonValue = None
-    one_of: tuple[JsonValue, ...] | None = None
+    one_of: Annotated[tuple[JsonValue, ...], Some] | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> "When":
@@ -122,6 +132,12 @@ class Reading(_Said):
     pending: Names = Field(default=(), description="Values at `path` that mean not decided yet.")
     deduplicated: Names = Field(default=(), description="Values that mean it was done before.")
 
+    @model_validator(mode="after")
+    def _reads_something(self) -> "Reading":
+        if not (self.succeeded or self.failed or self.pending or self.deduplicated):
+            raise ValueError("say which values mean succeeded, failed, pending or deduplicated")
+        return self
+
 
 class Budgets(_Said):
     """Limits for one run; a limit that can not be measured is not evaluable, never kept."""
@@ -137,9 +153,9 @@ class Budgets(_Said):
 class Scope(_Said):
     """Which runs the policy speaks of; what is left out asks nothing."""
 
-    agents: Names = ()
-    versions: Names = ()
-    environments: Names = ()
+    agents: Annotated[Names, Some] = ()
+    versions: Annotated[Names, Some] = ()
+    environments: Annotated[Names, Some] = ()
 
 
 class Policy(_Said):
@@ -149,11 +165,13 @@ class Policy(_Said):
     version: str = Field(default="1", description="Raised by every change of meaning.")
     severity: Literal["hard", "soft"] = "hard"
     scope: Scope = Scope()
-    required_before: dict[str, tuple[Requirement, ...]] = {}
-    conditionally_required_before: dict[str, tuple[ConditionalRequirement, ...]] = {}
+    required_before: dict[str, Annotated[tuple[Requirement, ...], Some]] = {}
+    conditionally_required_before: dict[
+        str, Annotated[tuple[ConditionalRequirement, ...], Some]
+    ] = {}
     after_ambiguous_write: dict[str, AfterAmbiguous] = {}
     prohibited: tuple[Prohibited, ...] = ()
-    arguments: dict[str, dict[str, JsonValue]] = Field(
+    arguments: dict[str, Annotated[dict[str, JsonValue], Some]] = Field(
         default={}, description="Tool: JSON Schema of its arguments."
     )
     results: dict[str, Reading] = {}

@@ -80,6 +80,12 @@ def test_a_right_file_is_enough_offline(file: Path) -> None:
         ("prohibited:\n  - {tool: x, max_comitted: 1}", "desk.yaml:2: prohibited.0.max_comitted"),
         ("prohibited: [", "desk.yaml:1"),
         ("scope: {agents: x}", "a policy without a rule holds for everything"),
+        ("required_before:\n  x: []", "desk.yaml:2: required_before.x: says nothing"),
+        (
+            "arguments:\n  x: {properties: {y: {$dynamicRef: '#no'}}}",
+            "desk.yaml:2: arguments.x.properties.y.$dynamicRef: $dynamicRef #no leads nowhere",
+        ),
+        ("# " + "x" * 1024**2, "larger than 1048576 bytes"),
         (None, "there is no such file"),
     ],
 )
@@ -112,6 +118,24 @@ def test_the_exit_code_says_kept_broken_or_nothing_to_judge(
     if code == 1:
         assert "required_before.refund.0" in found.stdout
         assert "s1" in found.stdout
+
+
+def test_a_directory_is_no_policy_file(tmp_path: Path) -> None:
+    found = run("policy", "check", tmp_path)
+    assert isinstance(found.exception, GnomonError)
+    assert "is a directory" in found.exception.detail
+
+
+@pytest.mark.parametrize("where", [("--since", "900d"), ("--run", "good")])
+def test_a_tool_nobody_called_is_named_as_perhaps_misspelt(
+    url: str, file: Path, where: tuple[str, str]
+) -> None:
+    file.write_text("required_before: {refund: [{tool: nosuchtool_x}]}", encoding="utf-8")
+    found = run("policy", "check", file, *where, "--url", url)
+    assert "no run called nosuchtool_x: misspelt?" in found.stderr
+    assert "no run called refund" not in found.stderr
+    said = json.loads(run("policy", "check", file, *where, "--json", "--url", url).stdout)
+    assert said["never_called"] == ["nosuchtool_x"]
 
 
 def test_jobs_graders_and_labels_are_told(url: str, court: Court) -> None:

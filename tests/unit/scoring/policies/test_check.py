@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from gnomon import watch
 from gnomon.clock import Nanos
+from gnomon.errors import ConfigError
 from gnomon.model import Kind, Run, RunId, SpanId, Step, TraceId
 from scoring.policies.actions import Ending, actions_of, ending_of
 from scoring.policies.check import applies, check_run
@@ -206,7 +207,7 @@ def test_scope_decides_which_runs_are_meant() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("version: '2'", "p:1: : a policy without a rule"),
+        ("version: '2'", "p:1: a policy without a rule"),
         (BEFORE + "\nprohibted: []", "p:2: prohibted: there is no such field"),
         (
             "prohibited:\n  - {tool: a, before: b, after: c}",
@@ -224,6 +225,26 @@ def test_a_mistake_names_its_line_and_the_mend(text: str, said: str) -> None:
     with pytest.raises(Exception, match="p:") as caught:
         policy_of(watch.parse(text, name="p"), default_name="p")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("required_before:\n  a: []", "2: required_before.a"),
+        ("conditionally_required_before:\n  a: []", "2: conditionally_required_before.a"),
+        ("arguments:\n  a: {}", "2: arguments.a"),
+        (BEFORE + "\nscope:\n  agents: []", "3: scope.agents"),
+        (
+            "conditionally_required_before:\n  a:\n    - {tool: b, when: {arg: x, one_of: []}}",
+            "3: conditionally_required_before.a.0.when.one_of",
+        ),
+        (BEFORE + "\nresults:\n  a: {path: x}", "3: results.a"),
+    ],
+)
+def test_what_would_hold_for_everything_is_refused(text: str, place: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        policy_of(watch.parse(text, name="p"), default_name="p")
+    assert caught.value.detail.startswith(f"p:{place}: say")
 
 
 JSON = st.recursive(
