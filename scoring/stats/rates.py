@@ -7,7 +7,6 @@ from scoring.stats.arguments import count, level, number, part, share
 from scoring.stats.results import Estimate, Rate
 from scoring.stats.shown import shown_rate
 
-
 LEAST_UNITS = 1e-3
 """Under so much of one success the lower limit is below 1e-600: the smallest float is larger."""
 MOST_UNITS = 1e12
