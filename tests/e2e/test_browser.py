@@ -1,53 +1,21 @@
 """The pages in real Chromium: links, keys, Back and Forward, no JavaScript, axe, narrow screens."""
 
-import os
-import socket
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import uvicorn
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from gnomon.clock import Nanos
-from gnomon.model import Kind, RunState, RunStatus
+from gnomon.model import Kind, RunState
 from tests import desk, site
 from tests import page_memory as memory
+from tests.browsing import CHROMIUM, NARROW, WIDE, Served, Watching, kept, proven, serve
 
-CHROMIUM = os.environ.get("TEST_CHROMIUM", "/usr/bin/chromium")
 pytestmark = pytest.mark.skipif(
     not Path(CHROMIUM).exists(), reason=f"no Chromium at {CHROMIUM} (set TEST_CHROMIUM)"
 )
-SHOTS = os.environ.get("TEST_SHOTS")
-"""A folder that screenshots of every page are kept in, for a person to look at."""
-
-WIDE, NARROW = 1440, 390
-
-
-@dataclass
-class Served:
-    url: str
-    made: site.Site
-    server: uvicorn.Server
-
-    def run(self, status: RunStatus = RunStatus.ERROR, error: str | None = "ToolTimeout") -> str:
-        return site.run_of(self.made, status, error)
-
-
-def serve(made: site.Site) -> Iterator[Served]:
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(made.client.app, log_level="error", lifespan="off")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    yield Served(f"http://127.0.0.1:{listener.getsockname()[1]}", made, server)
-    server.should_exit = True
-    thread.join(10)
-    listener.close()
 
 
 @pytest.fixture(scope="module")
@@ -66,30 +34,6 @@ def browser() -> Iterator[Browser]:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield opened
         opened.close()
-
-
-class Watching:
-    """A page, and what it should never do."""
-
-    def __init__(self, context: BrowserContext, home: str) -> None:
-        self.page: Page = context.new_page()
-        self.messages: list[str] = []
-        self.requests: list[str] = []
-        self.home = home
-        self.page.on("console", lambda message: self.messages.append(message.text))
-        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
-        self.page.on("request", self._note)
-
-    def _note(self, request: Request) -> None:
-        self.requests.append(request.url)
-
-    def open(self, path: str) -> Page:
-        self.page.goto(self.home + path)
-        return self.page
-
-    def behaved(self) -> None:
-        assert self.messages == []
-        assert [url for url in self.requests if not url.startswith(self.home)] == []
 
 
 @pytest.fixture
@@ -119,15 +63,6 @@ def paths(served: Served) -> dict[str, str]:
     }
 
 
-def accessible(page: Page) -> list[str]:
-    found = Axe().run(page, options={"resultTypes": ["violations"]})
-    return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found.response["violations"]]
-
-
-def sideways(page: Page) -> int:
-    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
-
-
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_page_is_accessible_fits_and_behaves(
@@ -142,17 +77,8 @@ def test_every_page_is_accessible_fits_and_behaves(
         shown = paths(served) if served is full else {"empty": "/", "empty-runs": "/runs"}
         for name, path in shown.items():
             page = watching.open(path)
-            if name != "large":
-                assert accessible(page) == [], name
-            assert sideways(page) <= 0, name
-            small = page.evaluate(
-                "[...document.querySelectorAll('.chart text')].map(t => 11 * "
-                "t.ownerSVGElement.getBoundingClientRect().width / 640).filter(s => s < 9.6).length"
-            )
-            assert small == 0, name
-            assert page.evaluate("document.querySelectorAll('*').length") <= 6_500, name
-            if SHOTS:
-                page.screenshot(path=f"{SHOTS}/{name}-{theme}-{width}.png", full_page=width < 500)
+            proven(page, name, axe=name != "large")
+            kept(page, name, theme, width)
         if served is full:
             watching.messages = [text for text in watching.messages if "404" not in text]
         watching.behaved()
