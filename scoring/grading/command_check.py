@@ -1,4 +1,10 @@
-"""A check that is a program: no shell, a time limit for it and all it starts, bounded output."""
+"""A check that is a program: no shell, a time limit for it and all it starts, bounded output.
+
+At its end its process group is killed, and every process that descends from it or carries the mark
+that its environment holds, whatever session it moved to. What remains: a process that left the
+group, whose parents had ended before, and that emptied its own environment; and one that runs as
+another user. Only a container for the program holds those.
+"""
 
 import json
 import os
@@ -7,16 +13,28 @@ import signal
 import subprocess  # noqa: TID251 - the operator's own program, named in gnomon.yaml
 import tempfile
 import time
+import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import IO
+
+import psutil
 
 from gnomon.model import JsonValue
 from scoring.grading import sources
 from scoring.grading.port import CheckFailed
 
 _CHUNK = 64 * 1024
+_MARK = "GNOMON_CHECK"
+"""Variable by which what the program started is known."""
+
+_ROUNDS = 5
+"""Times the family is looked for again after a kill."""
+
+_GONE_WITHIN = 0.5
+"""Seconds a killed process is given to be gone."""
 
 
 def ask(
@@ -33,6 +51,7 @@ def ask(
     verdict on the agent.
     """
     seconds = timeout.total_seconds()
+    mark = uuid.uuid4().hex
     with tempfile.TemporaryFile() as given:
         given.write(said)
         given.seek(0)
@@ -42,7 +61,7 @@ def ask(
                 stdin=given,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={"PATH": os.defpath, **env},
+                env={"PATH": os.defpath, **env, _MARK: mark},
                 cwd=directory,
                 start_new_session=True,
             )
@@ -56,7 +75,7 @@ def ask(
     except subprocess.TimeoutExpired as error:
         raise CheckFailed(f"the command did not end within {seconds:g} s") from error
     finally:
-        _end(process)
+        _end(process, mark)
     if code != 0:
         raise CheckFailed(f"the command ended with exit code {code}")
     try:
@@ -81,14 +100,49 @@ def _read(pipe: IO[bytes], ends: float, seconds: float) -> bytes:
                 raise CheckFailed(f"the command wrote more than {sources.LARGEST} bytes")
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: "subprocess.Popen[bytes]", mark: str) -> None:
     """Kill what is left of the program and of what it started."""
+    # Before the kill: a parent that is gone can not be asked for its children.
+    family = [] if process.poll() is not None else _descendants(psutil.Process(process.pid))
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
     except PermissionError:
         process.kill()
+    for _ in range(_ROUNDS):
+        family = [one for one in {*family, *_marked(mark)} if _runs(one)]
+        if not family:
+            break
+        family += [child for one in family for child in _descendants(one)]
+        for one in family:
+            # psutil compares the time of start: a number that was given anew is not killed.
+            with suppress(psutil.Error):
+                one.kill()
+        psutil.wait_procs(family, timeout=_GONE_WITHIN)
     if process.stdout is not None:
         process.stdout.close()
     process.wait()
+
+
+def _descendants(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def _marked(mark: str) -> list[psutil.Process]:
+    found: list[psutil.Process] = []
+    for one in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if one.environ().get(_MARK) == mark:
+                found.append(one)
+    return found
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
