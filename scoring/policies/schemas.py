@@ -58,8 +58,9 @@ def _undeclared(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 def _linear() -> Any:
     """Return the validator whose expressions are matched in linear time; formats are not checked.
 
-    All three keywords below read patterns. `unevaluatedProperties` does, too: beside
-    `patternProperties` it is refused when the schema is read.
+    The first three keywords below read patterns. `unevaluatedProperties` does, too: beside
+    `patternProperties` it is refused when the schema is read. `uniqueItems` compares objects pair
+    by pair where it comes from, which a long list keeps busy as well.
     """
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
@@ -68,6 +69,7 @@ def _linear() -> Any:
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
+        "uniqueItems": _unique_items,
     }
     return extend(Draft202012Validator, validators=own)  # type: ignore[no-untyped-call]
 
@@ -106,3 +108,29 @@ def _additional_properties(
             yield from validator.descend(value[key], rule, path=key)
     elif not rule and extra:
         yield ValidationError("more properties than allowed")
+
+
+def _unique_items(validator: Any, rule: Any, value: Any, _schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if (
+        rule
+        and validator.is_type(value, "array")
+        and len({_key(one) for one in value}) < len(value)
+    ):
+        yield ValidationError("an item stands twice")
+
+
+def _key(value: JsonValue) -> object:
+    """Return what is equal for equal JSON values: 1 is 1.0, and true is not 1."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return ("text", value)
+        case list():
+            return ("list", tuple(_key(one) for one in value))
+        case dict():
+            return ("object", frozenset((key, _key(one)) for key, one in value.items()))
+        case _:
+            return value

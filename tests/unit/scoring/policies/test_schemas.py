@@ -129,3 +129,21 @@ def test_a_tree_by_dynamic_reference_ends_with_its_value() -> None:
     tree = {"$dynamicAnchor": "node", "type": "array", "items": {"$dynamicRef": "#node"}}
     assert wrong_schema(tree) is None
     assert complaints(validator_of(tree), [[1]], whole="it") == ["0.0 breaks type"]
+
+
+@pytest.mark.parametrize(
+    ("items", "unique"),
+    [
+        ([1, 1.0], False),
+        ([1, True, "1", None, 0, False, "true"], True),
+        ([{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}], False),
+        ([{"a": 1}, {"a": True}, [1], [True]], True),
+        ([{"number": number} for number in range(50_000)], True),
+    ],
+)
+@pytest.mark.timeout(20)
+def test_items_are_unique_as_json_says_however_many_there_are(
+    items: list[object], unique: bool
+) -> None:
+    told = complaints(validator_of({"uniqueItems": True}), items, whole="it")
+    assert told == ([] if unique else ["it breaks uniqueItems"])
