@@ -89,12 +89,12 @@ def judging(desk: Desk, *graders: Asked, lots: int = 10_000) -> Judging:
 
 
 def test_a_window_that_is_left_goes_on_behind_what_was_written() -> None:
-    desk, grader = Desk(130), Asked("a")
+    desk, grader = Desk(430), Asked("a")
     with pytest.raises(Stopping):
         judging(desk, grader, lots=2).window(WINDOW, "t")
-    assert (grader.calls, len(desk.written), desk.writes) == (100, 100, 2)
+    assert (grader.calls, len(desk.written), desk.writes) == (400, 400, 2)
     assert judging(desk, grader).window(WINDOW, "t") == 30
-    assert (grader.calls, len(desk.written)) == (130, 130)
+    assert (grader.calls, len(desk.written)) == (430, 430)
 
 
 def test_a_grader_that_leaves_the_process_fails_alone() -> None:
@@ -102,3 +102,15 @@ def test_a_grader_that_leaves_the_process_fails_alone() -> None:
     assert judging(desk, Asked("rude", leaves=True), Asked("good")).window(WINDOW, "t") == 6
     states = {(one.status.grader, one.status.state) for one in desk.written}
     assert states == {("rude", State.FAILED), ("good", State.GRADED)}
+
+
+def test_what_slow_graders_found_is_written_while_they_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("scoring.judge._HELD", 0.0)
+    desk, grader = Desk(100), Asked("a")
+    with pytest.raises(Stopping):
+        judging(desk, grader, lots=11).window(WINDOW, "t")
+    assert len(desk.written) == 11, "one look at the lot's beginning, then one after each run"
+    monkeypatch.undo()
+    assert judging(desk, grader).window(WINDOW, "t") == 89
