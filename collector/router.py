@@ -18,7 +18,18 @@ from collector.views import RunFilter, RunPosition
 from collector.watched import Watched
 from gnomon.clock import Clock, to_nanos, utc_now
 from gnomon.errors import InputError, NotFound
-from gnomon.http import PROBLEMS, Cursor, Json, Limit, Page, moment_of, pack, shown, unpack
+from gnomon.http import (
+    PROBLEMS,
+    Cursor,
+    Json,
+    Limit,
+    Page,
+    known_parameters,
+    moment_of,
+    pack,
+    shown,
+    unpack,
+)
 from gnomon.model import Bodies, JsonValue, Origin, Run, RunState, RunStatus, Step
 
 Text = Annotated[str | None, Query(max_length=500)]
@@ -47,7 +58,7 @@ def build_router(
     unread: Callable[[], Sequence[SetAside]] = tuple,
 ) -> APIRouter:
     """Build `/v1/…` of the collector."""
-    router = APIRouter(prefix="/v1", responses=PROBLEMS)
+    router = APIRouter(prefix="/v1", responses=PROBLEMS, dependencies=[Depends(known_parameters)])
     _add_steps(router, reader)
     _add_runs(router, reader, clock)
     _add_spans(router, reader, watched)
@@ -239,9 +250,11 @@ def _position(step: Step) -> str:
 def _keys(pairs: list[str]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for pair in pairs:
-        name, colon, value = pair.partition(":")
-        if not colon or not name:
+        name, _, value = pair.partition(":")
+        if not name or not value:
             raise InputError(f"key: write name:value, as in order_id:A-17; not {pair[:40]!r}")
+        if found.get(name, value) != value:
+            raise InputError(f"key: {name[:40]!r} has one value in a run; say it once")
         found[name] = value
     return found
 

@@ -5,7 +5,7 @@ import binascii
 import datetime as dt
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from http import HTTPStatus
@@ -14,7 +14,9 @@ from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_t
 import orjson
 import structlog
 from fastapi import FastAPI, Query, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, create_model
 from starlette.exceptions import HTTPException
 from starlette.types import ExceptionHandler
@@ -137,6 +139,44 @@ def _document(
     return Response(
         orjson.dumps(body), status_code=status, headers=dict(headers), media_type=PROBLEM_TYPE
     )
+
+
+# Parameters
+
+
+def known_parameters(request: Request) -> None:
+    """Refuse query parameters that the route does not know, and single ones that are repeated.
+
+    For a router's `dependencies`: a mistyped filter must not answer with everything.
+    """
+    route = request.scope.get("route")
+    if not request.query_params or not isinstance(route, APIRoute):
+        return
+    known = _parameters(route)
+    for name in request.query_params:
+        if name not in known:
+            allowed = ", ".join(known) or "none"
+            raise InputError(f"{name[:40]!r} is no parameter here; there are: {allowed}")
+        if not known[name] and len(request.query_params.getlist(name)) > 1:
+            raise InputError(f"{name}: say it once")
+
+
+def _parameters(route: APIRoute) -> Mapping[str, bool]:
+    """Return the query parameters of a route, and whether each may be repeated."""
+    return {
+        field.alias: _is_list(field.field_info.annotation)
+        for field in _query_fields(route.dependant)
+    }
+
+
+def _query_fields(dependant: Dependant) -> Iterator[Any]:
+    yield from dependant.query_params
+    for inner in dependant.dependencies:
+        yield from _query_fields(inner)
+
+
+def _is_list(hint: Any) -> bool:
+    return get_origin(hint) is list or any(_is_list(part) for part in get_args(hint))
 
 
 # Cursors

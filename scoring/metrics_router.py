@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from gnomon.clock import Clock, rfc3339, to_nanos, utc_now
 from gnomon.errors import InputError
-from gnomon.http import PROBLEMS, Cursor, Json, Limit, moment_of, pack, unpack
+from gnomon.http import PROBLEMS, Cursor, Json, Limit, known_parameters, moment_of, pack, unpack
 from gnomon.model import JsonValue, Origin
 from scoring.metrics.reader import Behind, MetricReader, Which
 from scoring.metrics.scope import Scope
@@ -28,7 +28,12 @@ def build_router(
     metrics: MetricReader, compare: CompareReader, *, clock: Clock = utc_now
 ) -> APIRouter:
     """Build `/v1/metrics`, `/v1/surfaces` and `/v1/compare/…`."""
-    router = APIRouter(prefix="/v1", responses=PROBLEMS, tags=["metrics"])
+    router = APIRouter(
+        prefix="/v1",
+        responses=PROBLEMS,
+        tags=["metrics"],
+        dependencies=[Depends(known_parameters)],
+    )
     _add_metrics(router, metrics, clock)
     _add_behind(router, metrics, clock)
     _add_compare(router, compare, clock)

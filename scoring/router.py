@@ -10,7 +10,17 @@ from fastapi.concurrency import run_in_threadpool
 from collector.store import Reader
 from gnomon.clock import Clock, Nanos, rfc3339, to_nanos
 from gnomon.errors import NotFound
-from gnomon.http import PROBLEMS, Cursor, Json, Limit, moment_of, pack, shown, unpack
+from gnomon.http import (
+    PROBLEMS,
+    Cursor,
+    Json,
+    Limit,
+    known_parameters,
+    moment_of,
+    pack,
+    shown,
+    unpack,
+)
 from gnomon.model import JsonValue, Origin
 from scoring.backfill import Backfills, Progress, Which
 from scoring.jobs import Jobs, JobState
@@ -35,7 +45,7 @@ def build_router(
     clock: Clock,
 ) -> APIRouter:
     """Build `/v1/…` of scoring. Include it before the collector's router."""
-    router = APIRouter(prefix="/v1", responses=PROBLEMS)
+    router = APIRouter(prefix="/v1", responses=PROBLEMS, dependencies=[Depends(known_parameters)])
     _add_judgments(router, judgments, reader)
     _add_violations(router, judgments, clock)
     _add_graders(router, judgments, backfills, clock)

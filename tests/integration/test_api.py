@@ -183,7 +183,8 @@ def test_filters_of_the_address_are_filters_of_the_list(client: TestClient, stor
     "params",
     [
         {"limit": "0"}, {"limit": "501"}, {"limit": "x"}, {"status": "fine"}, {"since": "yesterday"},
-        {"since": "2026-13-01T00:00:00Z"}, {"key": "order_id"}, {"cursor": "x"}, {"cursor": "é"},
+        {"since": "2026-13-01T00:00:00Z"}, {"key": "order_id"}, {"key": "order_id:"}, {"key": ":A"},
+        {"key": ["order_id:A", "order_id:B"]}, {"cursor": "x"}, {"cursor": "é"},
         {"origin": "mars"}, {"cursor": "AAAAAFsicnVucyIsMSwiYSJd"},
     ],
 )  # fmt: skip
@@ -344,6 +345,27 @@ def test_a_page_with_large_bodies_ends_early_and_goes_on(
 
 
 # Ledger, dead letters, refold
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "told"),
+    [
+        ("/v1/runs", "text=refund", "since, until, agent"),
+        ("/v1/runs", "agent=a&agent=b", "agent: say it once"),
+        ("/v1/runs", "limit=1&limit=2", "limit: say it once"),
+        ("/v1/runs/r", "bodies=1", "there are: none"),
+        ("/v1/runs/r/steps", "page=2", "limit, cursor, bodies, parent"),
+        ("/v1/ledger", "from=1h", "since, until"),
+        ("/v1/dead-letters", "since=1h", "limit, cursor"),
+        ("/v1/spans/a/b", "x=", "there are: none"),
+    ],
+)
+def test_a_parameter_that_is_unknown_or_repeated_is_refused(
+    client: TestClient, path: str, query: str, told: str
+) -> None:
+    answer = client.get(f"{path}?{query}")
+    assert answer.status_code == 400
+    assert told in answer.json()["detail"]
 
 
 def test_the_ledger_names_traces_that_cannot_be_read(client: TestClient) -> None:
