@@ -191,10 +191,7 @@ def _metric(reports: Sequence[MetricReport], place: int) -> MetricCard:
     guards = [name for name in heads if name in metrics[0].guard]
     heads = [name for name in heads if name not in guards] + guards
     ends = [
-        end
-        for row in rows
-        for end in (row[0].low, row[0].value, row[0].high)
-        if end is not None and row[0].value is not None
+        end for row in rows for end in (row[0].low, row[0].value, row[0].high) if end is not None
     ]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return MetricCard(

@@ -24,7 +24,7 @@ from gnomon.web.cache import Cache
 from gnomon.web.filters import parse, unpacked
 from gnomon.web.forms import Forms, own_path
 from gnomon.web.frame import THEME_COOKIE, THEMES, Pages, digest, region_of
-from gnomon.web.judged_routes import add_judged, csv_of, judged_version
+from gnomon.web.judged_routes import add_judged, csv_of, judged_version, resting
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.timeline import Period
 from gnomon.web.work import work
@@ -136,6 +136,7 @@ def _add_overview(
     addresses: Callable[[], Mapping[str, str]],
 ) -> None:
     boards: Cache[overview.Board] = Cache()
+    rested = resting(pages)
 
     def board_of(agent: str, period: Period) -> overview.Board:
         now = pages.now()
@@ -148,7 +149,9 @@ def _add_overview(
         )
         return boards.get(
             key,
-            lambda: overview.board(reader, judging, agent=agent, period=period, now=now),
+            lambda: overview.board(
+                reader, judging, agent=agent, period=period, now=now, kept=rested
+            ),
         )
 
     @app.get("/")

@@ -104,14 +104,15 @@ def number(name: str, figure: Figure) -> Number:
     pieces = _pieces(figure.shown, figure.text, [], {})
     link = figure.hits or figure.link
     shows = figure.shown.value is not None or bounded(figure.shown)
+    known = figure.shown if shows else None
     return Number(
         name=name,
         number=pieces.number,
         beside=pieces.beside,
         href=address_of(link) if link is not None and shows else "",
-        low=figure.shown.low,
-        value=figure.shown.value,
-        high=figure.shown.high,
+        low=known.low if known else None,
+        value=known.value if known else None,
+        high=known.high if known else None,
     )
 
 

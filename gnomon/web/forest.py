@@ -133,7 +133,7 @@ def whisker(
     >>> whisker(None, None, None, least=0, most=1)
     Markup('')
     """
-    if value is None or most <= least:
+    if most <= least or (value is None and (low is None or high is None)):
         return Markup()
 
     def x(at: float) -> str:
@@ -141,13 +141,17 @@ def whisker(
 
     line = Markup()
     if low is not None and high is not None:
-        line = Markup('<path class="interval s1" d="M{} 8H{}M{} 5v6M{} 5v6"/>').format(
-            x(low), x(high), x(low), x(high)
+        look = "s1" if value is not None else "s0"  # limits without a value: worst to best case
+        line = Markup('<path class="interval {}" d="M{} 8H{}M{} 5v6M{} 5v6"/>').format(
+            look, x(low), x(high), x(low), x(high)
         )
+    dot = Markup()
+    if value is not None:
+        dot = Markup('<circle class="dot s1" cx="{}" cy="8" r="3.5"/>').format(x(value))
     return Markup(
         '<svg class="whisk" viewBox="0 0 {} {}" aria-hidden="true"><path class="rule" d="M0 8H{}"/>'
-        '{}<circle class="dot s1" cx="{}" cy="8" r="3.5"/></svg>'
-    ).format(_WIDE, _TALL, _WIDE, line, x(value))
+        "{}{}</svg>"
+    ).format(_WIDE, _TALL, _WIDE, line, dot)
 
 
 def split(parts: Sequence[tuple[str, str, int]], *, title: str) -> Markup:

@@ -1,6 +1,7 @@
 """How good the runs were: the judged half of the Overview."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -13,13 +14,18 @@ from gnomon.web.port import Judging
 from gnomon.web.tiles import Tile, tile
 from gnomon.web.timeline import Period, back_from
 from scoring.metrics.figures import Figure as Measured
-from scoring.metrics.pulse import Pulse
+from scoring.metrics.pulse import Beat, Pulse
 from scoring.metrics.scope import Scope
 from scoring.statements import ViolationFilter
 
 _EVER = 2**62
 """A width of time that holds every moment: one bucket."""
 _RULES = 5
+_AT_ONCE = 3
+"""Questions at once; each is mostly the planning of its statement."""
+
+Before = Callable[[Scope, Callable[[], Sequence[Pulse]]], Sequence[Pulse]]
+"""Answers for a period that is over, computing at most once in a while."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +43,21 @@ class JudgedBoard:
     """Rule, runs that broke it, address."""
 
 
-def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) -> JudgedBoard:
-    """Ask for everything the graders say of the period."""
+def judged_board(
+    judging: Judging, data: Data, period: Period, *, agent: str, kept: Before
+) -> JudgedBoard:
+    """Ask for everything the graders say; `kept` remembers the period before, which rests."""
     whole = back_from(data.now, period)
     since, span = whole.since, whole.until - whole.since
     scope = Scope(agent=agent or None, since=since)
     earlier = Scope(agent=agent or None, since=Nanos(since - span), until=since)
-    (now,) = judging.metrics.pulse(scope)
-    (was,) = judging.metrics.pulse(earlier)
-    width = data.time.width
-    by_time = {int(p.group): p for p in judging.metrics.pulse(scope, by=f"width:{width}")}
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="overview") as pool:
+        asked_beats = pool.submit(judging.metrics.beats, scope, width_ns=data.time.width)
+        asked_versions = pool.submit(judging.metrics.pulse, scope, by="version")
+        asked_was = pool.submit(kept, earlier, lambda: judging.metrics.pulse(earlier))
+        (now,) = judging.metrics.pulse(scope)
+        (was,), versions = asked_was.result(), asked_versions.result()
+        by_time = {one.start: one for one in asked_beats.result()}
     points = [by_time.get(start) for start in data.time.starts]
     return JudgedBoard(
         judged=now.unknown < now.runs or now.violations.shown.n > 0,
@@ -56,16 +67,16 @@ def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) ->
             verdict_charts.pass_figure(data, points, now),
             verdict_charts.verdict_figure(data, points, now, period.words),
         ],
-        versions={p.group: p for p in judging.metrics.pulse(scope, by="version")},
+        versions={p.group: p for p in versions},
         rules=_rules(judging, scope, period, agent),
     )
 
 
-Points = Sequence[Pulse | None]
+Points = Sequence[Beat | None]
 
 
-def _course(points: Points, read: Callable[[Pulse], Measured]) -> Sequence[float | None]:
-    return [None if point is None else read(point).shown.value for point in points]
+def _course(points: Points, name: str) -> Sequence[float | None]:
+    return [None if point is None else point.course[name] for point in points]
 
 
 def _tile(
@@ -115,7 +126,7 @@ def _three(data: Data, period: Period, now: Pulse, was: Pulse, points: Points) -
             number=pieces.number,
             beside=beside,
             was=said(was.pass_rate.measure),
-            course=_course(points, lambda p: p.pass_rate.measure),
+            course=_course(points, "passed"),
             href=rate.href or data.query.url(),
         ),
         _tile(
@@ -124,7 +135,7 @@ def _three(data: Data, period: Period, now: Pulse, was: Pulse, points: Points) -
             "Cost per solved",
             now.three.cost_per_success,
             was.three.cost_per_success,
-            _course(points, lambda p: p.three.cost_per_success),
+            _course(points, "cost_per_success"),
         ),
         _tile(
             data,
@@ -132,20 +143,20 @@ def _three(data: Data, period: Period, now: Pulse, was: Pulse, points: Points) -
             "Aborted",
             now.three.aborted,
             was.three.aborted,
-            _course(points, lambda p: p.three.aborted),
+            _course(points, "aborted"),
         ),
     ]
 
 
 def _tiles(data: Data, period: Period, now: Pulse, was: Pulse, points: Points) -> Sequence[Tile]:
-    named: Sequence[tuple[str, Callable[[Pulse], Measured]]] = (
-        ("Verdict unknown", lambda p: p.unknown_share),
-        ("Broke a rule", lambda p: p.violations),
-        ("False claims", lambda p: p.false_claims),
+    named: Sequence[tuple[str, str, Callable[[Pulse], Measured]]] = (
+        ("Verdict unknown", "unverified", lambda p: p.unknown_share),
+        ("Broke a rule", "violations", lambda p: p.violations),
+        ("False claims", "false_claims", lambda p: p.false_claims),
     )
     return [
-        _tile(data, period, label, read(now), read(was), _course(points, read))
-        for label, read in named
+        _tile(data, period, label, read(now), read(was), _course(points, name))
+        for label, name, read in named
     ]
 
 

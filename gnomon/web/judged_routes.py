@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fastapi import FastAPI, Request, Response
 
@@ -10,10 +10,15 @@ from gnomon.errors import NotFound
 from gnomon.web import agents, compare, policies
 from gnomon.web.cache import Cache
 from gnomon.web.frame import Pages
+from gnomon.web.judged_board import Before
 from gnomon.web.overview import chosen_period
 from gnomon.web.plots import Figure
 from gnomon.web.port import Judging, PageReader
 from gnomon.web.scoped import Asked
+from scoring.metrics.pulse import Pulse
+from scoring.metrics.scope import Scope
+
+_REST = 60_000_000_000
 
 
 class Judged:
@@ -45,6 +50,16 @@ def judged_version(judging: Judging) -> str:
     """Return a short text that changes when any judgment is made."""
     done = sum(one.judged for one in judging.backfills.progress().values())
     return f"{judging.judgments.judged_until()}.{done}"
+
+
+def resting(pages: Pages) -> Before:
+    """Return what remembers the judgments of a period that is over, for a minute."""
+    answers: Cache[Sequence[Pulse]] = Cache()
+
+    def kept(scope: Scope, compute: Callable[[], Sequence[Pulse]]) -> Sequence[Pulse]:
+        return answers.get((repr(scope), pages.now() // _REST), compute)
+
+    return kept
 
 
 def add_judged(app: FastAPI, pages: Pages, reader: PageReader, judging: Judging) -> None:

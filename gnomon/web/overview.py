@@ -11,7 +11,7 @@ from gnomon.web import charts, figures, usage_charts
 from gnomon.web.filters import DEFAULT_PERIOD, Query
 from gnomon.web.formats import NO_DATA, count
 from gnomon.web.freshness import HOUR, Account, Freshness, account, accounts, freshness
-from gnomon.web.judged_board import JudgedBoard, judged_board
+from gnomon.web.judged_board import Before, JudgedBoard, judged_board
 from gnomon.web.plots import Data, Figure
 from gnomon.web.port import Judging, PageReader
 from gnomon.web.tiles import Tile, each, tiles, tokens_of
@@ -106,7 +106,13 @@ def chosen_period(reader: PageReader, now: Nanos, asked: str) -> Period:
 
 
 def board(
-    reader: PageReader, judging: Judging | None, *, agent: str, period: Period, now: Nanos
+    reader: PageReader,
+    judging: Judging | None,
+    *,
+    agent: str,
+    period: Period,
+    now: Nanos,
+    kept: Before = lambda scope, compute: compute(),
 ) -> Board:
     """Ask for every number of the page."""
     query = query_of(agent, period.name)
@@ -123,7 +129,7 @@ def board(
     facets = reader.facets(where, limit=_VERSIONS)
     rate = error_rate(total)
     plotted = Data(time=time, points=points, deploys=deploys, query=query, now=now)
-    judged = _judged(judging, plotted, period, agent) if total.runs else None
+    judged = _judged(judging, plotted, period, agent, kept) if total.runs else None
     versions = facets.get("version", ())
     return Board(
         runs=total.runs,
@@ -148,10 +154,12 @@ def board(
     )
 
 
-def _judged(judging: Judging | None, data: Data, period: Period, agent: str) -> JudgedBoard | None:
+def _judged(
+    judging: Judging | None, data: Data, period: Period, agent: str, kept: Before
+) -> JudgedBoard | None:
     if judging is None:
         return None
-    found = judged_board(judging, data, period, agent=agent)
+    found = judged_board(judging, data, period, agent=agent, kept=kept)
     return found if found.judged else None
 
 

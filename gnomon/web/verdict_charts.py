@@ -9,10 +9,10 @@ from gnomon.web.charts import stretch
 from gnomon.web.formats import count, percent, plural, short_count
 from gnomon.web.plots import Data, Figure, few, frame_of
 from gnomon.web.svg import Series
-from scoring.metrics.pulse import Pulse
+from scoring.metrics.pulse import Beat, Pulse
 from scoring.stats.results import Shown
 
-Points = Sequence[Pulse | None]
+Points = Sequence[Beat | None]
 _ROOM = 0.4
 """A pass rate that never falls so far below 1 is drawn on a cut axis."""
 
@@ -20,7 +20,7 @@ _ROOM = 0.4
 def pass_figure(data: Data, points: Points, whole: Pulse) -> Figure:
     """Return the pass rate with its interval at every point; unknown verdicts are left out."""
     names = data.names()
-    rates = [None if p is None else p.pass_rate.measure.shown for p in points]
+    rates = [None if p is None else p.pass_rate.shown for p in points]
     scale = _scale(rates)
     title = _finding(data, rates, whole.pass_rate.measure.shown)
     frame = frame_of(
@@ -57,8 +57,8 @@ def pass_figure(data: Data, points: Points, whole: Pulse) -> Figure:
         rows=[
             (
                 name,
-                *(percent(n) for n in _limits(p.pass_rate.measure.shown)),
-                *(count(n) for n in (p.passed, p.pass_rate.measure.shown.n, p.unknown, p.running)),
+                *(percent(n) for n in _limits(p.pass_rate.shown)),
+                *(count(n) for n in (p.passed, p.pass_rate.shown.n, p.unknown, p.running)),
             )
             for name, p in seen
         ],
@@ -164,10 +164,10 @@ def _finding(data: Data, rates: Sequence[Shown | None], whole: Shown) -> str:
     return f"{percent(whole.value)} of the decided runs pass; no {stretch(data)} stands out"
 
 
-def _reading(name: str, point: Pulse | None) -> str:
-    if point is None or point.pass_rate.measure.shown.value is None:
+def _reading(name: str, point: Beat | None) -> str:
+    if point is None or point.pass_rate.shown.value is None:
         return f"{name}\nno decided runs"
-    shown = point.pass_rate.measure.shown
+    shown = point.pass_rate.shown
     return (
         f"{name}\npass rate {percent(shown.value)}, {interval_words(shown)}"
         f"\nn = {count(shown.n)}{few(shown.n)}, {count(point.unknown)} unknown"

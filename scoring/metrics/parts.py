@@ -96,6 +96,8 @@ PULSE = (
 PULSE_PARTS = frozenset({"running", "infra_error", "failed", "priced"})
 """Parts that are shown beside them."""
 
+PULSE_TOTALS = ("unpriced_calls", "unclustered")
+
 TOTALS: Mapping[str, str] = {
     "model_steps": "model_steps",
     "steps_without_usage": "steps_without_usage",

@@ -1,5 +1,6 @@
 """What the first page asks of runs every few seconds: verdicts, the three numbers, violations."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scoring.metrics.figures import Figure, Guarded
@@ -51,3 +52,39 @@ def pulse(group: Group) -> Pulse:
         violations=group.share("violations", left_out="no_policy", never=True),
         false_claims=false,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beat:
+    """One stretch of time: verdicts, the pass rate with its interval, and bare courses beside."""
+
+    start: int
+    """Nanoseconds since 1970."""
+    runs: int
+    passed: int
+    failed: int
+    unknown: int
+    running: int
+    pass_rate: Figure
+    course: Mapping[str, float | None]
+    """Values by name of the tile they are the course of; only ever drawn, never written."""
+
+
+def beat(group: Group) -> Beat:
+    """Return the numbers of one stretch of time; intervals only where they are shown."""
+    sums = group.sums
+    solved, spent = sum(sums.unit_solved), sum(sums.unit_costs)
+    means = {name: sums.ratios[name].mean for name in _COURSES}
+    return Beat(
+        start=int(sums.group),
+        runs=sums.parts["scoped"],
+        passed=sums.parts["verified"],
+        failed=sums.parts["failed"],
+        unknown=sums.parts["unverified"],
+        running=sums.parts["running"],
+        pass_rate=group.share("passed", left_out="unknown"),
+        course={**means, "cost_per_success": spent / solved if solved and sums.costs else None},
+    )
+
+
+_COURSES = ("passed", "aborted", "unverified", "violations", "false_claims")

@@ -20,7 +20,7 @@ from scoring.metrics.compute import nine
 from scoring.metrics.conditions import Condition
 from scoring.metrics.figures import Guarded
 from scoring.metrics.group import Group
-from scoring.metrics.pulse import Pulse, pulse
+from scoring.metrics.pulse import Beat, Pulse, beat, pulse
 from scoring.metrics.rules import RuleReport
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import ALL, Statement, Units, statement
@@ -164,6 +164,10 @@ class MetricReader:
     def pulse(self, scope: Scope, *, by: str = ALL) -> list[Pulse]:
         """Return verdicts, the three numbers and violations of each group, without its steps."""
         return [pulse(group) for group in self.groups(scope, by, acts=False)]
+
+    def beats(self, scope: Scope, *, width_ns: int) -> list[Beat]:
+        """Return verdicts and pass rate of each stretch of time that has a run, oldest first."""
+        return [beat(group) for group in self.groups(scope, f"width:{width_ns}", acts=False)]
 
     def behind(
         self, scope: Scope, which: Which, *, limit: int, before: Behind | None = None

@@ -8,7 +8,7 @@ from collector.statements import filled
 from gnomon.errors import InputError
 from gnomon.store.client import Value
 from gnomon.store.sql import load
-from scoring.metrics.parts import PARTS, PULSE, PULSE_PARTS, RATIOS, TOTALS, condition
+from scoring.metrics.parts import PARTS, PULSE, PULSE_PARTS, PULSE_TOTALS, RATIOS, TOTALS, condition
 from scoring.metrics.scope import Scope
 
 RUN_COLUMNS = (
@@ -114,7 +114,7 @@ def compiled(
         "part": condition(part),
         "counted": per_cluster(acts=acts),
         "each": per_run(acts=acts),
-        "added": added(acts=acts),
+        "added": added(acts=acts, clustered=acts or units.cluster_by is not None),
         **{name: condition(name) for name in _FILLED},
         "runs": chosen,
         "steps": steps.sql,
@@ -153,7 +153,7 @@ def per_cluster(*, acts: bool) -> str:
     parts, ratios = asked(acts=acts)
     lines = [f"countIf({condition(name)}) AS part_{name}" for name in parts]
     lines += [
-        f"sumIf({amount}, {base}) AS amount_{name}" for name, amount, base in _amounts(ratios)
+        f"sumIf({amount}, {base}) AS amount_{name}" for name, amount, base in _amounts(ratios, acts=acts)
     ]
     return ",\n    ".join(lines)
 
@@ -163,7 +163,7 @@ def per_run(*, acts: bool) -> str:
     parts, ratios = asked(acts=acts)
     lines = [f"toUInt64({condition(name)}) AS part_{name}" for name in parts]
     lines += [
-        f"if({base}, {amount}, 0) AS amount_{name}" for name, amount, base in _amounts(ratios)
+        f"if({base}, {amount}, 0) AS amount_{name}" for name, amount, base in _amounts(ratios, acts=acts)
     ]
     return ",\n    ".join(lines)
 
@@ -176,20 +176,30 @@ def asked(*, acts: bool) -> tuple[Sequence[str], Sequence[str]]:
     return tuple(name for name in PARTS if name in used | PULSE_PARTS), PULSE
 
 
-def _amounts(ratios: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+def totals(*, acts: bool) -> Sequence[str]:
+    """Return the amounts that are added over all runs: all, or those that runs tell themselves."""
+    return tuple(TOTALS) if acts else PULSE_TOTALS
+
+
+def _amounts(ratios: Sequence[str], *, acts: bool) -> Iterator[tuple[str, str, str]]:
     """Yield name, expression and the runs over which it is added up."""
     for name in ratios:
         ratio = RATIOS[name]
         if ratio.amount:
             yield name, ratio.y, condition(ratio.m)
-    for name, column in TOTALS.items():
-        yield f"all_{name}", column, condition("scoped")
+    for name in totals(acts=acts):
+        yield f"all_{name}", TOTALS[name], condition("scoped")
 
 
-def added(*, acts: bool) -> str:
-    """Return what is added up over clusters: sums, and products for the spread between them."""
+def added(*, acts: bool, clustered: bool) -> str:
+    """Return what is added up over clusters: sums, and products for the spread between them.
+
+    A part of a single run is 0 or 1: its products are its sum, and are not asked for.
+    """
     parts, ratios = asked(acts=acts)
-    lines = []
+    lines = [f"sum(amount_all_{name}) AS totals_{name}" for name in totals(acts=acts)]
+    if not clustered:
+        return ",\n    ".join([*lines, *(f"sum(part_{name}) AS parts_{name}" for name in parts)])
     for name in parts:
         part = f"toFloat64(part_{name})"
         lines += [
@@ -204,5 +214,4 @@ def added(*, acts: bool) -> str:
             y = f"toFloat64(amount_{name})"
             lines += [f"sum({y}) AS y_{name}", f"sum({y} * {y}) AS yy_{name}"]
         lines.append(f"sum({m} * {y}) AS my_{name}")
-    lines += [f"sum(amount_all_{name}) AS totals_{name}" for name in TOTALS]
     return ",\n    ".join(lines)

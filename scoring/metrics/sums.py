@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scoring.metrics.moments import Moments
-from scoring.metrics.parts import PARTS, RATIOS, TOTALS
+from scoring.metrics.parts import PARTS, RATIOS, TOTALS, Ratio
 
 NOTHING = Moments(clusters=0, m=0.0, y=0.0, mm=0.0, my=0.0, yy=0.0)
 
@@ -39,7 +39,7 @@ def of_row(row: Mapping[str, Any]) -> Sums:
         group=row["grp"],
         parts={name: int(row.get(f"parts_{name}", 0)) for name in PARTS},
         ratios={name: _moments(row, name) for name in RATIOS},
-        totals={name: int(row[f"totals_{name}"]) for name in TOTALS},
+        totals={name: int(row.get(f"totals_{name}", 0)) for name in TOTALS},
         finished_ns=row["finished_ns"],
         aborted_ns=row["aborted_ns"],
         costs=row["costs"],
@@ -52,9 +52,9 @@ def of_row(row: Mapping[str, Any]) -> Sums:
 
 
 def _moments(row: Mapping[str, Any], name: str) -> Moments:
-    if f"my_{name}" not in row:
-        return NOTHING  # not asked for
     ratio = RATIOS[name]
+    if f"my_{name}" not in row:
+        return _of_runs(row, ratio)
     y, yy = f"parts_{ratio.y}", f"squares_{ratio.y}"
     if ratio.amount:
         y, yy = f"y_{name}", f"yy_{name}"
@@ -66,3 +66,14 @@ def _moments(row: Mapping[str, Any], name: str) -> Moments:
         my=float(row[f"my_{name}"]),
         yy=float(row[yy]),
     )
+
+
+def _of_runs(row: Mapping[str, Any], ratio: Ratio) -> Moments:
+    """Return the moments of a share of single runs: every product is the sum itself.
+
+    Every part of a share lies within its denominator. Nothing, where it was not asked for.
+    """
+    if ratio.amount or f"parts_{ratio.y}" not in row or f"parts_{ratio.m}" not in row:
+        return NOTHING
+    m, y = int(row[f"parts_{ratio.m}"]), int(row[f"parts_{ratio.y}"])
+    return Moments(clusters=m, m=float(m), y=float(y), mm=float(m), my=float(y), yy=float(y))
