@@ -69,7 +69,10 @@ def refusal(refused: Refused) -> Answer:
 def later(error: GnomonError, seconds: int = RETRY_SECONDS) -> Answer:
     """Return the answer that makes a sender try again."""
     return Answer(
-        status=503, code=_UNAVAILABLE, message=f"{error.detail} Try again.", retry_after=seconds
+        status=503,
+        code=_UNAVAILABLE,
+        message=f"{error.detail.rstrip('.')}. Try again.",
+        retry_after=seconds,
     )
 
 

@@ -12,12 +12,17 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
 from collector import glance, twins
 from collector.mend import Mender
+from collector.otlp_json import FromJson
 from collector.queue.port import Signal
 from collector.refusals import ItemReason, Refused, Tally
+from collector.spans import FLAGS_ATTRIBUTE
 from gnomon.clock import Nanos
 
 FUTURE = 300 * 1_000_000_000
 """Nanoseconds a sender's clock may be ahead of ours before its spans are marked `bad_clock`."""
+
+_FLAGS_FIELD = b"\x0a" + bytes([len(FLAGS_ATTRIBUTE)]) + FLAGS_ATTRIBUTE.encode()
+"""How the key of our own flags stands in a request; whoever sends it may not set them."""
 
 _NOUNS: dict[Signal, str] = {"traces": "spans", "logs": "log records"}
 
@@ -43,13 +48,18 @@ class Inspector:
         self._strict = twins.strict()
         self._loose = twins.loose()
 
-    def inspect(self, signal: Signal, body: bytes, now: Nanos, *, legacy: int = 0) -> Inspected:
+    def inspect(
+        self, signal: Signal, body: bytes, now: Nanos, *, from_json: FromJson | None = None
+    ) -> Inspected:
         """Look through a protobuf request; raises Refused when it can not be read at all.
 
-        `legacy` items stood in fields of old OTLP and were left out of `body` already.
+        `from_json`: what the reader of JSON made of the request; its flags are ours.
         """
+        legacy = 0 if from_json is None else from_json.legacy
         repair = False
-        if not legacy:
+        if from_json is None and _FLAGS_FIELD in body:
+            repair = not _is_readable(signal, body)
+        elif not legacy:
             try:
                 fine = self._glance(signal, body, now + FUTURE)
             except EncodeError:  # a nested value
@@ -59,7 +69,7 @@ class Inspector:
                 repair = not _is_readable(signal, body)
             if fine is not None:
                 return fine
-        return self._mend(signal, body, now, repair=repair, legacy=legacy)
+        return self._mend(signal, body, now, repair=repair, from_json=from_json)
 
     def _glance(self, signal: Signal, body: bytes, horizon: int) -> Inspected | None:
         """Return the result for a request that needs no change; this is the fast way."""
@@ -80,7 +90,7 @@ class Inspector:
         return Inspected(payload=payload, received=received, traces=_hex(traces))
 
     def _mend(
-        self, signal: Signal, body: bytes, now: Nanos, *, repair: bool, legacy: int
+        self, signal: Signal, body: bytes, now: Nanos, *, repair: bool, from_json: FromJson | None
     ) -> Inspected:
         family = self._loose.traces if signal == "traces" else self._loose.logs
         mender = Mender(
@@ -88,9 +98,10 @@ class Inspector:
             horizon=now + FUTURE,
             text_fields=self._loose.text_fields,
             repair=repair,
+            flags_are_ours=from_json is not None,
         )
         bench = _Bench(mender, now)
-        bench.leave_out(legacy)
+        bench.leave_out(0 if from_json is None else from_json.legacy)
         try:
             request = family.FromString(body)
             if signal == "traces":

@@ -213,7 +213,7 @@ class Intake:
         if not parcel.is_json:
             return self._inspector.inspect(parcel.signal, body, now)
         read = self._json.read(parcel.signal, body)
-        return self._inspector.inspect(parcel.signal, read.body, now, legacy=read.legacy)
+        return self._inspector.inspect(parcel.signal, read.body, now, from_json=read)
 
     def _queued(self, transport: Transport, request: Request, answer: Answer) -> Taken:
         try:

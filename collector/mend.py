@@ -16,7 +16,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from collector.nested import Renderer
-from collector.spans import FLAGS_ATTRIBUTE
+from collector.spans import FLAGS_ATTRIBUTE, SENT_FLAGS_ATTRIBUTE
 
 MAX_ATTRIBUTES = 1024
 MAX_EVENTS = 10_000
@@ -25,6 +25,7 @@ MAX_TIME = 2**63 - 1
 _MAX_COUNT = 2**32 - 1
 _NO_SPAN_ID = bytes(8)
 _FLAGS_KEY = FLAGS_ATTRIBUTE.encode()
+_SENT_KEY = SENT_FLAGS_ATTRIBUTE.encode()
 
 
 class Carrier(Protocol):
@@ -41,7 +42,13 @@ class Mender:
     """Mends the parts of one request."""
 
     def __init__(
-        self, *, max_value: int, horizon: int, text_fields: dict[str, tuple[str, ...]], repair: bool
+        self,
+        *,
+        max_value: int,
+        horizon: int,
+        text_fields: dict[str, tuple[str, ...]],
+        repair: bool,
+        flags_are_ours: bool = False,
     ) -> None:
         self._max_value = max_value
         self._horizon = horizon
@@ -49,6 +56,8 @@ class Mender:
         self._text_fields = text_fields
         self._repair = repair
         """Whether there is bad UTF-8 somewhere in the request."""
+        self._flags_are_ours = flags_are_ours
+        """Whether flags that stand there already were set by the reader of JSON."""
         self.changed = False
 
     def surroundings(self, block: Message, carrier: Message) -> set[str]:
@@ -63,6 +72,7 @@ class Mender:
         flags = set(shared)
         if self._needs_tidying(span):
             flags |= self._tidy(span)
+        self._rename_flags(span.attributes)
         flags |= self._parent(span)
         flags |= self._clock(span)
         if len(span.events) > MAX_EVENTS:
@@ -86,6 +96,7 @@ class Mender:
         flags = set(shared)
         if self._needs_tidying(record):
             flags |= self._tidy(record)
+        self._rename_flags(record.attributes)
         flags |= self._attributes(record)
         flags |= self._value(record.body)
         if record.trace_id and not any(record.trace_id):
@@ -205,6 +216,15 @@ class Mender:
         if kept != text:
             flags.add("truncated")
         return kept
+
+    def _rename_flags(self, pairs: RepeatedCompositeFieldContainer[KeyValue]) -> None:
+        """Set aside what a sender wrote under the key of our flags: only we set them."""
+        if self._flags_are_ours:
+            return
+        for pair in pairs:
+            if cast("bytes", pair.key) == _FLAGS_KEY:
+                _set(pair, "key", _SENT_KEY)
+                self.changed = True
 
     def _mark(self, pairs: RepeatedCompositeFieldContainer[KeyValue], flags: set[str]) -> None:
         """Write the flags into the attribute kept for them, beside those already there."""

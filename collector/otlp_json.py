@@ -18,7 +18,7 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from collector.json_values import ValueReader, Wrong, whole_number
 from collector.queue.port import Signal
 from collector.refusals import NOT_HEX, Refused
-from collector.spans import FLAGS_ATTRIBUTE
+from collector.spans import FLAGS_ATTRIBUTE, SENT_FLAGS_ATTRIBUTE
 
 _Fields = Mapping[str, FieldDescriptor]
 
@@ -168,7 +168,7 @@ class _Walk:
                 wrong.within(place)
                 raise
             if own:
-                if name in _ITEMS and self._values.flags:
+                if name in _ITEMS:
                     _mark(message, self._values.flags)
                 self._values.flags = outer
 
@@ -201,7 +201,13 @@ def _id(given: object) -> bytes:
 
 
 def _mark(item: Message, flags: set[str]) -> None:
+    """Note what was mended; what the sender wrote under that key is set aside."""
     pairs: RepeatedCompositeFieldContainer[KeyValue] = getattr(item, "attributes")  # noqa: B009
+    for pair in pairs:
+        if pair.key == FLAGS_ATTRIBUTE:
+            pair.key = SENT_FLAGS_ATTRIBUTE
+    if not flags:
+        return
     pair = pairs.add()
     pair.key = FLAGS_ATTRIBUTE
     pair.value.string_value = ",".join(sorted(flags))

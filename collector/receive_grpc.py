@@ -18,6 +18,7 @@ from grpc_health.v1.health_pb2 import HealthCheckResponse
 from collector.answers import Answer, Sent, refusal, status_message, success_body
 from collector.decompress import looks_like_gzip, looks_like_zlib, unpack
 from collector.discard import discarded
+from collector.discard import refused as unused
 from collector.intake import (
     COMMIT_SECONDS,
     CountRefused,
@@ -79,11 +80,11 @@ class GrpcReceiver:
             _service(_TRACES, self._export("traces")),
             _service(_LOGS, self._export("logs")),
         ]
-        if self._discards:
-            services += [
-                _service(_METRICS, self._discard("metrics")),
-                _service(_PROFILES, self._discard("profiles")),
-            ]
+        unkept = self._discard if self._discards else self._refuse
+        services += [
+            _service(_METRICS, unkept("metrics")),
+            _service(_PROFILES, unkept("profiles")),
+        ]
         server.add_generic_rpc_handlers(services)
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
@@ -159,6 +160,17 @@ class GrpcReceiver:
             log.error("grpc_receiver_failed", error=repr(error), exc_info=error)
         self._intake.count_refused("grpc", "internal")
         return Answer(status=500, code=13, message="Gnomon failed on this request")
+
+    def _refuse(self, sent: Sent) -> _Method:
+        """Refuse a signal nobody reads, in the words of the other transport."""
+
+        def export(message: bytes, context: grpc.ServicerContext) -> bytes:
+            self._intake.count_refused("grpc", f"unused_{sent}")
+            code = grpc.StatusCode.UNIMPLEMENTED
+            answer = Answer(status=404, code=code.value[0], message=unused(sent))
+            return _written(answer, sent, context)
+
+        return export
 
     def _discard(self, sent: Sent) -> _Method:
         def export(message: bytes, context: grpc.ServicerContext) -> bytes:

@@ -1,5 +1,6 @@
 """The collector's API: runs, their steps, and the raw spans behind them."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any
@@ -42,6 +43,9 @@ _LIMITS_UP_TO = 2_000
 
 _EXPLAIN_UP_TO = 5_000
 """Spans of a trace that are read with the explained one; beyond, it is explained alone."""
+
+_TRACE_ID = re.compile("[0-9a-fA-F]{32}")
+"""A run id of this form is a trace id, which people also write in capitals."""
 
 _BODIES_AT_ONCE = 20
 _PAGE_BYTES = 4 * 1024**2
@@ -228,6 +232,8 @@ def _add_spans(router: APIRouter, reader: Reader, watched: Watched) -> None:
 
 def _found(reader: Reader, run_id: str) -> Run:
     run = reader.run(run_id)
+    if run is None and _TRACE_ID.fullmatch(run_id):
+        run = reader.run(run_id.lower())
     if run is None:
         raise NotFound(f"there is no run {run_id}; a run appears a moment after its first span")
     return run

@@ -8,6 +8,9 @@ from gnomon.clock import Nanos
 FLAGS_ATTRIBUTE = "gnomon.ingest.flags"
 """Attribute in which the receiver notes what it had to mend: comma text of step flags."""
 
+SENT_FLAGS_ATTRIBUTE = "gnomon.ingest.flags.sent"
+"""Where that attribute is kept when a sender sets it: it is not believed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:

@@ -347,6 +347,18 @@ def test_a_page_with_large_bodies_ends_early_and_goes_on(
 # Ledger, dead letters, refold
 
 
+def test_a_trace_id_in_capitals_names_the_run_and_another_run_id_does_not(
+    client: TestClient, store: Store
+) -> None:
+    own, other = "ab" * 16, "desk-a"
+    Writer(store).runs(
+        [run(1, run_id=RunId(own)), run(2, run_id=RunId(other))], reading="", folded_at=1
+    )
+    assert client.get(f"/v1/runs/{own.upper()}").json()["run_id"] == own
+    assert client.get(f"/v1/runs/{own.upper()}/steps").status_code == 200
+    assert client.get(f"/v1/runs/{other.upper()}").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("path", "query", "told"),
     [

@@ -184,7 +184,9 @@ def test_unused_signals_are_refused_clearly(house: House, path: str) -> None:
 
 
 def test_an_unknown_service_is_unimplemented(house: House) -> None:
-    assert house.call(b"", "metrics").status == 12
+    told = house.call(b"", "metrics")
+    assert told.status == 12
+    assert "GNOMON_INGEST_METRICS=discard" in told.message
 
 
 def test_metrics_are_discarded_where_that_is_asked_for() -> None:

@@ -163,11 +163,18 @@ def test_more_than_10000_events_are_dropped_and_counted() -> None:
     assert otlp.flags(found) == {"truncated"}
 
 
-def test_flags_a_span_brings_along_are_kept_beside_ours() -> None:
-    found = one_span(
-        parent_span_id=b"abc", attributes=otlp.pairs(**{"gnomon.ingest.flags": "truncated"})
-    )
-    assert otlp.flags(found) == {"orphan", "truncated"}
+@pytest.mark.parametrize("mended", [{}, {"parent_span_id": b"abc"}])
+def test_a_sender_cannot_set_our_flags(mended: dict[str, Any]) -> None:
+    sent = otlp.pairs(**{"gnomon.ingest.flags": "truncated"})
+    found = one_span(attributes=sent, **mended)
+    assert otlp.flags(found) == ({"orphan"} if mended else set())
+    assert otlp.attribute(found, "gnomon.ingest.flags.sent").string_value == "truncated"
+
+
+def test_text_that_names_our_flags_is_left_alone() -> None:
+    said = "what is \n\x13gnomon.ingest.flags?"
+    found = one_span(attributes=otlp.pairs(said=said))
+    assert otlp.attribute(found, "said").string_value == said
 
 
 def test_an_odd_encoding_is_written_anew() -> None:

@@ -40,7 +40,7 @@ def read(content: Any, signal: Any = "traces") -> bytes:
 def inspect(content: Any) -> Inspected:
     body = content if isinstance(content, bytes) else orjson.dumps(content)
     found = READER.read("traces", body)
-    return INSPECTOR.inspect("traces", found.body, Nanos(otlp.NOW), legacy=found.legacy)
+    return INSPECTOR.inspect("traces", found.body, Nanos(otlp.NOW), from_json=found)
 
 
 def one(**fields: Any) -> Span:
@@ -50,6 +50,17 @@ def one(**fields: Any) -> Span:
 
 def one_value(given: Any) -> Any:
     return otlp.attribute(one(attributes=[{"key": "key", "value": given}]), "key")
+
+
+def test_a_sender_cannot_set_our_flags() -> None:
+    sent = {"key": "gnomon.ingest.flags", "value": {"stringValue": "truncated"}}
+    bad = {"key": "k", "value": {"stringValue": "cut\ud83d"}}
+    found = one(attributes=[sent])
+    assert otlp.flags(found) == set()
+    assert otlp.attribute(found, "gnomon.ingest.flags.sent").string_value == "truncated"
+    body = json.dumps(around(SPAN | {"attributes": [sent, bad]})).encode()
+    (both,) = otlp.spans_in(inspect(body).payload)
+    assert otlp.flags(both) == {"repaired_utf8"}
 
 
 @pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
