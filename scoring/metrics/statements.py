@@ -153,7 +153,8 @@ def per_cluster(*, acts: bool) -> str:
     parts, ratios = asked(acts=acts)
     lines = [f"countIf({condition(name)}) AS part_{name}" for name in parts]
     lines += [
-        f"sumIf({amount}, {base}) AS amount_{name}" for name, amount, base in _amounts(ratios, acts=acts)
+        f"sumIf({amount}, {base}) AS amount_{name}"
+        for name, amount, base in _amounts(ratios, acts=acts)
     ]
     return ",\n    ".join(lines)
 
@@ -163,7 +164,8 @@ def per_run(*, acts: bool) -> str:
     parts, ratios = asked(acts=acts)
     lines = [f"toUInt64({condition(name)}) AS part_{name}" for name in parts]
     lines += [
-        f"if({base}, {amount}, 0) AS amount_{name}" for name, amount, base in _amounts(ratios, acts=acts)
+        f"if({base}, {amount}, 0) AS amount_{name}"
+        for name, amount, base in _amounts(ratios, acts=acts)
     ]
     return ",\n    ".join(lines)
 
