@@ -15,31 +15,44 @@ def business_keys(
     tool_arguments: str | None,
 ) -> dict[str, str]:
     """Return the keys this span carries; attributes before resource, baggage, tool arguments."""
+    told = business_keys_told(span, sources, tool_name, tool_arguments)
+    return {name: value for name, (value, _) in told.items()}
+
+
+def business_keys_told(
+    span: Span,
+    sources: Mapping[str, KeySource],
+    tool_name: str | None,
+    tool_arguments: str | None,
+) -> dict[str, tuple[str, str]]:
+    """Return the keys this span carries, and where each was found."""
     if not sources:
         return {}
     arguments = as_json(tool_arguments) if tool_arguments else None
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, str]] = {}
     for name, source in sources.items():
-        value = _attribute(span, name, source) or _argument(source, tool_name, arguments)
-        if value is not None:
-            found[name] = value
+        told = _attribute(span, name, source) or _argument(source, tool_name, arguments)
+        if told is not None:
+            found[name] = told
     return found
 
 
-def _attribute(span: Span, name: str, source: KeySource) -> str | None:
+def _attribute(span: Span, name: str, source: KeySource) -> tuple[str, str] | None:
     wanted = source.attributes or (() if source.tool_arguments else (name,))
     for place in (span.attributes, span.resource):
         for key in wanted:
             if key in place and (value := unquoted(place[key])) is not None:
-                return value
+                return value, key
     for key in wanted:
         value = unquoted(span.attributes.get(f"baggage.{key}"))
         if value is not None:
-            return value
+            return value, f"baggage.{key}"
     return None
 
 
-def _argument(source: KeySource, tool_name: str | None, arguments: JsonValue) -> str | None:
+def _argument(
+    source: KeySource, tool_name: str | None, arguments: JsonValue
+) -> tuple[str, str] | None:
     if not isinstance(arguments, dict):
         return None
     for wanted in source.tool_arguments:
@@ -48,7 +61,7 @@ def _argument(source: KeySource, tool_name: str | None, arguments: JsonValue) ->
             continue
         value = as_text(_inside(arguments, argument))
         if value is not None:
-            return value
+            return value, f"tool argument {argument}"
     return None
 
 

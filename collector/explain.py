@@ -1,14 +1,20 @@
 """Why a step says what it says: for each field the rule and the key that filled it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 
+from collector.business import business_keys_told
+from collector.dialects import content
 from collector.fold import read_trace
 from collector.naming import naming_of
+from collector.prices import PriceList
 from collector.spans import LogRecord, Span
 from collector.steps import Draft, step_of
-from collector.watched import Watched
+from collector.watched import Price, Watched
 from gnomon.model import WORK, JsonValue, RunId, Step
+
+_SHOWN = 200
+"""Characters of a body that are shown."""
 
 _OWN = frozenset(
     {
@@ -68,11 +74,27 @@ def explain(
     the status of a tool); `logs` are those of the span, or of the trace.
     """
     others = [other for other in trace if other.span_id != span.span_id]
-    drafts = read_trace([span, *others], logs, naming_of(watched))
-    return _explained(next(draft for draft in drafts if draft.span is span))
+    naming, prices = naming_of(watched), PriceList(watched.prices)
+    drafts = read_trace([span, *others], logs, naming)
+    draft = next(draft for draft in drafts if draft.span is span)
+    price = prices.price_of(draft) if draft.is_model_call else None
+    if price is not None:
+        draft.fill("cost_usd", prices.cost(draft), "price table", _row(price))
+    keys = business_keys_told(
+        span, naming.business_keys, draft.text("tool_name"), draft.text("tool_arguments")
+    )
+    if keys:
+        places = "; ".join(f"{name} from {place}" for name, (_, place) in keys.items())
+        draft.reading.reasons["business_keys"] = ("business_keys", places)
+    return _explained(draft, {place for _, place in keys.values()})
 
 
-def _explained(draft: Draft) -> Explanation:
+def _row(price: Price) -> str:
+    provider = "" if price.provider is None else f" of {price.provider}"
+    return f"{price.model}{provider} since {price.since}"
+
+
+def _explained(draft: Draft, keys: set[str]) -> Explanation:
     counted = draft.kind in WORK and draft.duplicate_of is None
     step = step_of(draft, RunId(draft.run_id or draft.span.trace_id), counted=counted)
     reasons = {**draft.reading.reasons, "dialect": ("2.1", "scope and keys")}
@@ -88,9 +110,22 @@ def _explained(draft: Draft) -> Explanation:
         for name in (field.name for field in fields(Step))
         if name not in _OWN and name in reasons and _says(getattr(step, name))
     ]
-    read = {entry.key for entry in filled}
-    unread = tuple(sorted(draft.span.attributes.keys() - read))
+    filled += [
+        Filled(field=body.field, value=_short(body.text), number="2.7", key=body.key)
+        for body in content.bodies_told(draft.span, draft.kind, draft.logs)
+    ]
+    read = {entry.key for entry in filled} | keys
+    unread = tuple(sorted(key for key in draft.span.attributes if not _is_read(key, read)))
     return Explanation(step=step, filled=filled, unread=unread)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _is_read(key: str, read: Collection[str]) -> bool:
+    """Tell whether an attribute, or the list it is an entry of, was read."""
+    return key in read or any(key.startswith(f"{one}.") for one in read if one)
 
 
 def _says(value: JsonValue) -> bool:

@@ -43,6 +43,13 @@ class PriceList:
 
     def cost(self, draft: Draft) -> float | None:
         """Return the cost of a model call in USD, or None when it cannot be known."""
+        price = self.price_of(draft)
+        if price is None:
+            return None
+        return cost_at(price, **{name: draft.values.get(name) or 0 for name in TOKEN_FIELDS})
+
+    def price_of(self, draft: Draft) -> Price | None:
+        """Return the row of the table a model call is priced by."""
         if not self._prices or draft.values.get("input_tokens") is None:
             return None
         if draft.values.get("output_tokens") is None and draft.kind is not Kind.EMBEDDING:
@@ -51,8 +58,7 @@ class PriceList:
             model = draft.text(name)
             price = self.price(model, draft.text("provider"), draft.span.start) if model else None
             if price is not None:
-                tokens = {name: draft.values.get(name) or 0 for name in TOKEN_FIELDS}
-                return cost_at(price, **tokens)
+                return price
         return None
 
 

@@ -21,8 +21,11 @@ from collector.naming import Naming
 from collector.spans import FLAGS_ATTRIBUTE, LogRecord, Span
 from gnomon.model import MODEL_CALLS, JsonValue, Kind, Origin, RunId, SpanId, Step, TraceId
 
+_GUARD = "T-guard 3.3 (cache larger than input: added)"
+_EXCLUSIVE = "3.3 (input without cache: added)"
 _ATTEMPT = "gen_ai.request.attempt"
 _ORIGINS = {origin.value: origin for origin in Origin}
+_EVALUATIONS = "evaluations.*, annotations.*, mlflow.assessment.*, gen_ai.evaluation.result"
 _INGEST_FLAGS = ("truncated", "repaired_utf8", "orphan")
 
 
@@ -143,9 +146,14 @@ def _tokens(draft: Draft) -> None:
             reasons.update(dict.fromkeys(told, (rule, key)))
     if drop_beyond(usage):
         draft.flags.add("implausible")
-    adjusted = inclusive(usage, exclusive=is_exclusive(facts, input_key), failed=facts.failed)
+    exclusive = is_exclusive(facts, input_key)
+    before = usage.get("input_tokens")
+    adjusted = inclusive(usage, exclusive=exclusive, failed=facts.failed)
     if adjusted:
         draft.flags.add("tokens_adjusted")
+    if before != usage.get("input_tokens") and "input_tokens" in usage:
+        rule, key = reasons["input_tokens"]
+        reasons["input_tokens"] = (f"{rule} + {_GUARD if adjusted else _EXCLUSIVE}", key)
     if draft.is_model_call:
         values.update(usage)
     else:
@@ -214,17 +222,20 @@ def _content(draft: Draft) -> None:
     span, kind, logs = draft.span, draft.kind, draft.logs
     if kind in (Kind.TOOL, Kind.HUMAN):
         call = content.tool_call(span, kind, logs)
-        for name, value in (
-            ("tool_name", call.name),
-            ("tool_call_id", call.id),
-            ("tool_arguments", call.arguments),
-            ("tool_result", call.result),
-            ("tool_type", call.type),
+        for name, part, value in (
+            ("tool_name", "name", call.name),
+            ("tool_call_id", "id", call.id),
+            ("tool_arguments", "arguments", call.arguments),
+            ("tool_result", "result", call.result),
+            ("tool_type", "type", call.type),
         ):
-            draft.fill(name, value, "2.7", "content")
+            if value is not None:
+                draft.fill(name, value, "2.7", call.keys[part])
     elif kind is Kind.RETRIEVAL:
-        draft.fill("query", content.query(span, kind), "2.7", "content")
-    draft.fill("evaluations", content.evaluations(span, logs) or None, "2.7", "content")
+        asked = content.query_told(span)
+        if asked is not None:
+            draft.fill("query", asked[1], "2.7", asked[0])
+    draft.fill("evaluations", content.evaluations(span, logs) or None, "2.7", _EVALUATIONS)
 
 
 def origin_of(span: Span) -> Origin:

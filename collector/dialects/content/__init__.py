@@ -15,15 +15,17 @@ from collector.dialects.content.gist import (
     tool_calls_of,
     user_text,
 )
-from collector.dialects.content.prompts import Prompt, prompt, query
+from collector.dialects.content.prompts import Prompt, prompt, query, query_told
 from collector.dialects.content.records import LogIndex, ordered
 from collector.dialects.content.tools import ToolCall, completed, tool_call
+from collector.dialects.content.where import bodies_told
 
 __all__ = [
     "LogIndex",
     "Prompt",
     "ToolCall",
     "assistant_text",
+    "bodies_told",
     "completed",
     "content_captured",
     "documents",
@@ -32,6 +34,7 @@ __all__ = [
     "ordered",
     "prompt",
     "query",
+    "query_told",
     "read_bodies",
     "switch_for",
     "tool_call",

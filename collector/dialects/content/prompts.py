@@ -67,14 +67,19 @@ def _first(span: Span, keys: tuple[str, ...]) -> str | None:
 
 def query(span: Span, kind: Kind) -> str | None:
     """Return what a retrieval was asked; None for every other kind."""
-    if kind is not Kind.RETRIEVAL:
-        return None
-    if plain := _first(span, _PLAIN):
-        return plain
+    told = query_told(span) if kind is Kind.RETRIEVAL else None
+    return None if told is None else told[1]
+
+
+def query_told(span: Span) -> tuple[str, str] | None:
+    """Return the attribute that holds what a retrieval was asked, and the question."""
+    for key in _PLAIN:
+        if plain := _first(span, (key,)):
+            return key, plain
     for key in _BODIES:
         words = found(span.attributes.get(key))
         if words and (asked := _asked(words)):
-            return asked
+            return key, asked
     return None
 
 

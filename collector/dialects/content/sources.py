@@ -1,6 +1,6 @@
 """Where input and output of a span stand, in order: the first source that says anything wins."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,16 +27,36 @@ class Place:
         return found(self.span.attributes.get(key))
 
 
-Source = Callable[[Place], list[Message]]
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One place where messages stand: the attributes it looks at, and how they are read."""
+
+    keys: tuple[str, ...]
+    """Attributes, or beginnings of attributes (`llm.input_messages`), the best first."""
+    read: Callable[[Place], list[Message]]
+
+    def key_in(self, place: Place) -> str:
+        """Return which of its attributes the span has."""
+        attributes = place.span.attributes
+        for key in self.keys:
+            if key in attributes or any(name.startswith(f"{key}.") for name in attributes):
+                return key
+        return f"events or logs with {self.keys[0]}" if self.keys else "events or logs"
 
 
 def first(place: Place, sources: Sequence[Source]) -> list[Message]:
     """Return the messages of the first source that says anything."""
+    told = first_told(place, sources)
+    return [] if told is None else told[1]
+
+
+def first_told(place: Place, sources: Sequence[Source]) -> tuple[Source, list[Message]] | None:
+    """Return the first source that says anything, and its messages."""
     for source in sources:
-        made = [turn for turn in source(place) if turn["parts"]]
+        made = [turn for turn in source.read(place) if turn["parts"]]
         if spoken(made):
-            return made
-    return []
+            return source, made
+    return None
 
 
 def _attribute(key: str, role: str) -> Source:
@@ -45,7 +65,7 @@ def _attribute(key: str, role: str) -> Source:
     def read(place: Place) -> list[Message]:
         return messages_of(value_of(place.get(key)), role)
 
-    return read
+    return Source((key,), read)
 
 
 def _genai(key: str, role: str) -> Source:
@@ -63,7 +83,7 @@ def _genai(key: str, role: str) -> Source:
                 return made
         return []
 
-    return read
+    return Source((key,), read)
 
 
 def _typed(side: str, role: str) -> Source:
@@ -75,7 +95,19 @@ def _typed(side: str, role: str) -> Source:
             return said(role, words)
         return messages_of(_structure(words), role)
 
-    return read
+    return Source((f"{side}.value",), read)
+
+
+def _of(read: Callable[[Mapping[str, str]], list[Message]], *keys: str) -> Source:
+    """Return a source that reads some attributes together."""
+    return Source(keys, lambda place: read(place.span.attributes))
+
+
+def _flat(
+    read: Callable[[Mapping[str, str], str, str], list[Message]], key: str, role: str
+) -> Source:
+    """Return a source that reads a flattened list."""
+    return Source((key,), lambda place: read(place.span.attributes, key, role))
 
 
 def _structure(words: str | None) -> JsonValue:
@@ -86,14 +118,21 @@ def _structure(words: str | None) -> JsonValue:
     return words if value is None else value
 
 
+_PYDANTIC_AI = ("events", "all_messages_events", "pydantic_ai.all_messages", "final_result")
+_VERCEL = tuple(
+    f"ai.{name}.{part}"
+    for name in ("response", "result")
+    for part in ("reasoning", "text", "toolCalls", "object")
+)
+
 INPUT: Final[tuple[Source, ...]] = (
     _genai("gen_ai.input.messages", "user"),
-    lambda place: flattened.openinference(place.span.attributes, "llm.input_messages", "user"),
-    lambda place: flattened.completions(place.span.attributes)[0],
-    lambda place: flattened.embedded(place.span.attributes),
+    _flat(flattened.openinference, "llm.input_messages", "user"),
+    _of(lambda flat: flattened.completions(flat)[0], "llm.prompts"),
+    _of(flattened.embedded, "embedding.embeddings"),
     _typed("input", "user"),
-    lambda place: flattened.openllmetry(place.span.attributes, "gen_ai.prompt", "user"),
-    lambda place: flattened.openllmetry(place.span.attributes, "llm.prompts", "user"),
+    _flat(flattened.openllmetry, "gen_ai.prompt", "user"),
+    _flat(flattened.openllmetry, "llm.prompts", "user"),
     _attribute("traceloop.entity.input", "user"),
     _attribute("gen_ai.task.input", "user"),
     _attribute("langfuse.observation.input", "user"),
@@ -101,26 +140,27 @@ INPUT: Final[tuple[Source, ...]] = (
     _attribute("mlflow.spanInputs", "user"),
     _attribute("gen_ai.prompt", "user"),
     _attribute("gen_ai.content.prompt", "user"),
-    lambda place: frameworks.vercel_input(place.span.attributes),
-    lambda place: frameworks.adk_input(place.span.attributes),
-    lambda place: frameworks.haystack(place.span.attributes, frameworks.HAYSTACK_INPUTS, "user"),
-    lambda place: frameworks.pydantic_ai(place.span.attributes)[0],
-    lambda place: frameworks.claude_code_input(place.span, place.logs),
-    lambda place: frameworks.logfire_input(place.span.attributes),
-    lambda place: events.of_logs(place.span, place.logs)[0],
-    lambda place: events.of_span(place.span)[0],
-    lambda place: frameworks.crewai(place.span.attributes)[0],
+    _of(frameworks.vercel_input, "ai.prompt.messages", "ai.prompt", "ai.value", "ai.values"),
+    _of(frameworks.adk_input, "gcp.vertex.agent.llm_request"),
+    _of(
+        lambda flat: frameworks.haystack(flat, frameworks.HAYSTACK_INPUTS, "user"),
+        *frameworks.HAYSTACK_INPUTS,
+    ),
+    _of(lambda flat: frameworks.pydantic_ai(flat)[0], *_PYDANTIC_AI),
+    Source(("user_prompt",), lambda place: frameworks.claude_code_input(place.span, place.logs)),
+    _of(frameworks.logfire_input, "request_data"),
+    Source((), lambda place: events.of_logs(place.span, place.logs)[0]),
+    Source((), lambda place: events.of_span(place.span)[0]),
+    _of(lambda flat: frameworks.crewai(flat)[0], "crewai.task.description"),
 )
 
 OUTPUT: Final[tuple[Source, ...]] = (
     _genai("gen_ai.output.messages", "assistant"),
-    lambda place: flattened.openinference(
-        place.span.attributes, "llm.output_messages", "assistant"
-    ),
-    lambda place: flattened.completions(place.span.attributes)[1],
+    _flat(flattened.openinference, "llm.output_messages", "assistant"),
+    _of(lambda flat: flattened.completions(flat)[1], "llm.choices"),
     _typed("output", "assistant"),
-    lambda place: flattened.openllmetry(place.span.attributes, "gen_ai.completion", "assistant"),
-    lambda place: flattened.openllmetry(place.span.attributes, "llm.completions", "assistant"),
+    _flat(flattened.openllmetry, "gen_ai.completion", "assistant"),
+    _flat(flattened.openllmetry, "llm.completions", "assistant"),
     _attribute("traceloop.entity.output", "assistant"),
     _attribute("gen_ai.task.output", "assistant"),
     _attribute("langfuse.observation.output", "assistant"),
@@ -128,15 +168,19 @@ OUTPUT: Final[tuple[Source, ...]] = (
     _attribute("mlflow.spanOutputs", "assistant"),
     _attribute("gen_ai.completion", "assistant"),
     _attribute("gen_ai.content.completion", "assistant"),
-    lambda place: frameworks.vercel_output(place.span.attributes),
-    lambda place: frameworks.adk_output(place.span.attributes),
-    lambda place: frameworks.haystack(
-        place.span.attributes, frameworks.HAYSTACK_OUTPUTS, "assistant"
+    _of(frameworks.vercel_output, *_VERCEL),
+    _of(frameworks.adk_output, "gcp.vertex.agent.llm_response"),
+    _of(
+        lambda flat: frameworks.haystack(flat, frameworks.HAYSTACK_OUTPUTS, "assistant"),
+        *frameworks.HAYSTACK_OUTPUTS,
     ),
-    lambda place: frameworks.pydantic_ai(place.span.attributes)[1],
-    lambda place: frameworks.claude_code_output(place.span, place.logs),
-    lambda place: frameworks.logfire_output(place.span.attributes),
-    lambda place: events.of_logs(place.span, place.logs)[1],
-    lambda place: events.of_span(place.span)[1],
-    lambda place: frameworks.crewai(place.span.attributes)[1],
+    _of(lambda flat: frameworks.pydantic_ai(flat)[1], *_PYDANTIC_AI),
+    Source(
+        ("assistant_response",),
+        lambda place: frameworks.claude_code_output(place.span, place.logs),
+    ),
+    _of(frameworks.logfire_output, "response_data"),
+    Source((), lambda place: events.of_logs(place.span, place.logs)[1]),
+    Source((), lambda place: events.of_span(place.span)[1]),
+    _of(lambda flat: frameworks.crewai(flat)[1], "crewai.crew.result"),
 )

@@ -1,7 +1,7 @@
 """The tool call a span reports: name, id, arguments and result, without envelopes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from collector.dialects.content import events, records, unwrap
@@ -21,7 +21,19 @@ class ToolCall:
     arguments: str | None = None
     result: str | None = None
     type: str | None = None
+    keys: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Field to the attribute (or event, or log) it was read from."""
 
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A value and where it stands."""
+
+    value: str | None = None
+    key: str = ""
+
+
+_UNTOLD: Final = Told()
 
 NOTHING: Final = ToolCall()
 
@@ -69,6 +81,7 @@ RESULTS: Final = (
 _INVOKER_OUTPUTS: Final = ("haystack.component.output", "haystack.agent.step.tool.output")
 _NAMED_BY_SPAN: Final = ("langfuse.observation.type", "mlflow.spanType", "langsmith.span.kind")
 _SPAN_NAMES: Final = ("execute_tool ", "tools/call ", "running tool: ")
+_SPAN_NAME: Final = "span name"
 _OFF: Final = "{}"
 """ADK writes this where capture is off, and others as the result of a tool that failed."""
 
@@ -81,57 +94,82 @@ def tool_call(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> ToolCal
     `logs`: the records of `LogIndex.of(span)`; others are ignored.
     """
     if kind is Kind.HUMAN:
-        return ToolCall(name=_first(span, _NAMES), id=_first(span, _IDS))
+        return _call(name=_first(span, _NAMES), id=_first(span, _IDS))
     if kind is not Kind.TOOL:
         return NOTHING
     invoked = _invoked(span)
-    answer = _result(span) or unwrap.Unwrapped(None)
-    written = _result_of(answer, span) or invoked.result or _noted(span, "gen_ai.output.messages")
-    return ToolCall(
-        name=_name(span) or invoked.name or answer.name or _name_in_title(span),
-        id=_first(span, _IDS) or answer.call_id or invoked.id or _id_in_events(span),
-        arguments=_arguments(span, logs, invoked) or _noted(span, "gen_ai.input.messages"),
-        result=written,
+    answer, answered_in = _result(span)
+    return _call(
+        name=_best(
+            _name(span),
+            _of(invoked, invoked.name, "name"),
+            Told(answer.name, answered_in),
+            _name_in_title(span),
+        ),
+        id=_best(
+            _first(span, _IDS),
+            Told(answer.call_id, answered_in),
+            _of(invoked, invoked.id, "id"),
+            _id_in_events(span),
+        ),
+        arguments=_said(_arguments(span, logs, invoked)) or _noted(span, "gen_ai.input.messages"),
+        result=_said(Told(_result_of(answer, span), answered_in))
+        or _said(_of(invoked, invoked.result, "result"))
+        or _noted(span, "gen_ai.output.messages"),
         type=_first(span, ("gen_ai.tool.type",)),
     )
 
 
-def _first(span: Span, keys: Sequence[str]) -> str | None:
+def _call(**told: Told) -> ToolCall:
+    keys = {name: one.key for name, one in told.items() if one.value is not None}
+    return ToolCall(**{name: one.value for name, one in told.items()}, keys=keys)
+
+
+def _said(told: Told) -> Told | None:
+    return told if told.value else None
+
+
+def _best(*choices: Told) -> Told:
+    return next((told for told in choices if told.value), _UNTOLD)
+
+
+def _of(call: ToolCall, value: str | None, name: str) -> Told:
+    return Told(value, call.keys.get(name, ""))
+
+
+def _first(span: Span, keys: Sequence[str]) -> Told:
     for key in keys:
         if key in span.attributes and (value := unquoted(span.attributes[key])):
-            return value
-    return None
+            return Told(value, key)
+    return _UNTOLD
 
 
-def _name(span: Span) -> str | None:
-    if name := _first(span, _NAMES):
+def _name(span: Span) -> Told:
+    name = _first(span, (*_NAMES, "traceloop.entity.name"))
+    if name.value or not any(key in span.attributes for key in _NAMED_BY_SPAN):
         return name
-    entity = _first(span, ("traceloop.entity.name",))
-    if entity:
-        return entity
-    named = any(key in span.attributes for key in _NAMED_BY_SPAN)
-    return (_name_in_title(span) or found(span.name)) if named else None
+    return _best(_name_in_title(span), Told(found(span.name), _SPAN_NAME))
 
 
-def _name_in_title(span: Span) -> str | None:
+def _name_in_title(span: Span) -> Told:
     """Return X of `execute_tool X`."""
     for start in _SPAN_NAMES:
         if span.name.startswith(start):
-            return found(span.name[len(start) :])
-    return None
+            return Told(found(span.name[len(start) :]), _SPAN_NAME)
+    return _UNTOLD
 
 
-def _arguments(span: Span, logs: Sequence[LogRecord], invoked: ToolCall) -> str | None:
-    for value in _argument_values(span):
-        return dumps(value)
+def _arguments(span: Span, logs: Sequence[LogRecord], invoked: ToolCall) -> Told:
+    for key, value in _argument_values(span):
+        return Told(dumps(value), key)
     if invoked.arguments is not None:
-        return invoked.arguments
-    for words in _late_arguments(span, logs):
-        return dumps(unwrap.arguments(words))
+        return _of(invoked, invoked.arguments, "arguments")
+    for key, words in _late_arguments(span, logs):
+        return Told(dumps(unwrap.arguments(words)), key)
     return _parameters(span)
 
 
-def _argument_values(span: Span) -> Iterator[JsonValue]:
+def _argument_values(span: Span) -> Iterator[tuple[str, JsonValue]]:
     for key in ARGUMENTS:
         words = found(span.attributes.get(key))
         if words is None or (key.startswith("gcp.") and words == _OFF):
@@ -140,35 +178,37 @@ def _argument_values(span: Span) -> Iterator[JsonValue]:
         if key.startswith("haystack.") and isinstance(value, Mapping) and "messages" in value:
             continue
         if value is not None:
-            yield value
+            yield key, value
 
 
-def _late_arguments(span: Span, logs: Sequence[LogRecord]) -> Iterator[str]:
+def _late_arguments(span: Span, logs: Sequence[LogRecord]) -> Iterator[tuple[str, str]]:
     for event in span.events:
         if event.name == "gen_ai.tool.message" and (
             words := found(event.attributes.get("content"))
         ):
-            yield words
+            yield f"event {event.name}", words
     for key, argument in _CLAUDE_CODE:
         words = found(span.attributes.get(key))
         if words and words != REDACTED:
-            yield dumps({argument: words})
+            yield key, dumps({argument: words})
     for name in ("tool_result", "claude_code.tool_result"):
         for log in records.of_call(span, logs, name):
             words = found(log.attributes.get("tool_input"))
             if words and words != REDACTED:
-                yield words
+                yield f"log {name}", words
     if words := found(span.attributes.get("mcp.request.argument")):
-        yield words
+        yield "mcp.request.argument", words
 
 
-def _parameters(span: Span) -> str | None:
+def _parameters(span: Span) -> Told:
     """Return `tool.parameters` unless it is the tool's JSON schema."""
     words = found(span.attributes.get("tool.parameters"))
     if words is None:
-        return None
+        return _UNTOLD
     value = unwrap.arguments(words)
-    return None if isinstance(value, Mapping) and _is_schema(value) else dumps(value)
+    if isinstance(value, Mapping) and _is_schema(value):
+        return _UNTOLD
+    return Told(dumps(value), "tool.parameters")
 
 
 def _is_schema(value: Mapping[str, JsonValue]) -> bool:
@@ -181,26 +221,26 @@ def _is_schema(value: Mapping[str, JsonValue]) -> bool:
     )
 
 
-def _result(span: Span) -> unwrap.Unwrapped | None:
-    for words in _result_texts(span):
-        return unwrap.result(words)
-    return None
+def _result(span: Span) -> tuple[unwrap.Unwrapped, str]:
+    for key, words in _result_texts(span):
+        return unwrap.result(words), key
+    return unwrap.Unwrapped(None), ""
 
 
-def _result_texts(span: Span) -> Iterator[str]:
+def _result_texts(span: Span) -> Iterator[tuple[str, str]]:
     for key in RESULTS:
         words = found(span.attributes.get(key))
         if words is None or (key.startswith("gcp.") and words == _OFF):
             continue
         if key in _INVOKER_OUTPUTS and '"tool_messages"' in words:
             continue
-        yield words
+        yield key, words
     for event in span.events:
         told = event.attributes.get(_EVENT_RESULTS.get(event.name, ""))
         if words := found(told):
-            yield words
+            yield f"event {event.name}", words
     if words := found(span.attributes.get("mcp.response.value")):
-        yield words
+        yield "mcp.response.value", words
 
 
 _EVENT_RESULTS: Final = {events.CHOICE: "message", "tool.output": "output"}
@@ -231,7 +271,7 @@ def _invoked(span: Span) -> ToolCall:
         words = span.attributes.get(key, "")
         if '"tool_messages"' in words:
             for inner in _tool_results(as_object(words)):
-                return _of_origin(inner)
+                return _of_origin(inner, key)
     return NOTHING
 
 
@@ -245,7 +285,7 @@ def _tool_results(output: Mapping[str, JsonValue]) -> Iterator[Mapping[str, Json
                 yield inner
 
 
-def _of_origin(inner: Mapping[str, JsonValue]) -> ToolCall:
+def _of_origin(inner: Mapping[str, JsonValue], key: str) -> ToolCall:
     origin = inner.get("origin")
     origin = origin if isinstance(origin, Mapping) else {}
     given, answer = origin.get("arguments"), inner.get("result")
@@ -255,27 +295,29 @@ def _of_origin(inner: Mapping[str, JsonValue]) -> ToolCall:
         id=identifier if isinstance(identifier, str) and identifier else None,
         arguments=None if given is None else dumps(given),
         result=answer if isinstance(answer, str | None) else dumps(answer),
+        keys=dict.fromkeys(("name", "id", "arguments", "result"), key),
     )
 
 
-def _id_in_events(span: Span) -> str | None:
+def _id_in_events(span: Span) -> Told:
     for event in span.events:
         if event.name in ("gen_ai.tool.message", events.CHOICE):
-            return found(event.attributes.get("id"))
-    return None
+            return Told(found(event.attributes.get("id")), f"event {event.name}")
+    return _UNTOLD
 
 
-def _noted(span: Span, key: str) -> str | None:
+def _noted(span: Span, key: str) -> Told:
     """Read a tool call reported as messages of the current conventions (Strands)."""
     words = found(span.attributes.get(key)) or next(iter(events.details(span, (), key)), None)
     if words is None:
-        return None
-    wanted, field = _MESSAGE_PARTS[key]
+        return _UNTOLD
+    wanted, field_name = _MESSAGE_PARTS[key]
     for turn in messages_of(as_json(words), "tool"):
         for part in turn["parts"]:
-            if part["type"] == wanted and (value := part[field]) is not None:
-                return value if isinstance(value, str) and field == "result" else dumps(value)
-    return None
+            if part["type"] == wanted and (value := part[field_name]) is not None:
+                plain = isinstance(value, str) and field_name == "result"
+                return Told(value if plain else dumps(value), key)
+    return _UNTOLD
 
 
 _MESSAGE_PARTS: Final = {

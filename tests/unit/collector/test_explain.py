@@ -62,3 +62,94 @@ def test_an_explanation_is_the_step_that_is_stored():
     assert [explain(span, [], Watched(), spans).step for span in spans] == [
         next(step for step in stored if step.span_id == span.span_id) for span in spans
     ]
+
+
+def test_a_tool_step_names_the_attributes_of_its_call():
+    span = make_span(
+        attributes={
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "refund",
+            "gen_ai.tool.call.id": "c-1",
+            "gen_ai.tool.call.arguments": '{"order": "A-1"}',
+            "gen_ai.tool.call.result": "done",
+        }
+    )
+    found = reasons(span, watched={"business_keys": {"order_id": {"tool_arguments": "order"}}})
+    assert found["tool_name"] == "2.7 gen_ai.tool.name"
+    assert found["tool_call_id"] == "2.7 gen_ai.tool.call.id"
+    assert found["tool_arguments"] == found["input"] == "2.7 gen_ai.tool.call.arguments"
+    assert found["tool_result"] == found["output"] == "2.7 gen_ai.tool.call.result"
+    assert found["business_keys"] == "business_keys order_id from tool argument order"
+    assert explain(span, [], Watched()).unread == ()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "name", "told"),
+    [
+        ({"mcp.response.value": "x"}, "tool_result", "mcp.response.value"),
+        ({"tool.id": "t"}, "tool_call_id", "tool.id"),
+        ({"full_command": "ls"}, "tool_arguments", "full_command"),
+    ],
+)
+def test_each_source_of_a_tool_call_names_itself(attributes, name, told):
+    span = make_span(attributes={"gen_ai.operation.name": "execute_tool", **attributes})
+    assert reasons(span)[name] == f"2.7 {told}"
+
+
+def test_a_tool_named_by_its_span_says_so():
+    span = make_span(name="execute_tool x", attributes={"gen_ai.operation.name": "execute_tool"})
+    assert reasons(span)["tool_name"] == "2.7 span name"
+
+
+def test_bodies_name_the_attribute_they_are_read_from():
+    span = make_span(
+        attributes={
+            "gen_ai.operation.name": "chat",
+            "gen_ai.conversation.id": "talk-1",
+            "gen_ai.system_instructions": '[{"type": "text", "content": "be kind"}]',
+            "llm.input_messages.0.message.role": "user",
+            "llm.input_messages.0.message.content": "hello " * 100,
+            "output.value": "hi",
+            "left": "over",
+        }
+    )
+    found = reasons(span)
+    assert found["system"] == "2.7 gen_ai.system_instructions"
+    assert found["input"] == "2.7 llm.input_messages"
+    assert found["output"] == "2.7 output.value"
+    assert found["conversation_id"].endswith("gen_ai.conversation.id")
+    told = explain(span, [], Watched())
+    assert told.unread == ("left",)
+    assert all(len(one.value) < 250 for one in told.filled if one.field == "input")
+
+
+def test_a_cost_names_its_row_of_the_table():
+    span = make_span(
+        attributes={
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "m-1",
+            "gen_ai.usage.input_tokens": 1_000_000,
+            "gen_ai.usage.output_tokens": 0,
+        }
+    )
+    table = {"prices": [{"model": "m*", "since": "2025-01-01", "input": 3, "output": 1}]}
+    assert reasons(span, watched=table)["cost_usd"] == "price table m* since 2025-01-01"
+    (cost,) = [
+        one.value
+        for one in explain(span, [], Watched.model_validate(table)).filled
+        if one.field == "cost_usd"
+    ]
+    assert cost == 3.0
+
+
+def test_the_guard_of_tokens_is_named_where_it_mended_something():
+    usage = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.cache_read.input_tokens": 64,
+    }
+    found = reasons(make_span(attributes=usage))
+    assert found["input_tokens"].startswith("T1 + T-guard 3.3")
+    assert found["input_tokens"].endswith(" gen_ai.usage.input_tokens")
+    fine = {**usage, "gen_ai.usage.input_tokens": 100}
+    assert reasons(make_span(attributes=fine))["input_tokens"] == "T1 gen_ai.usage.input_tokens"
