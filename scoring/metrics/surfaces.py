@@ -147,7 +147,9 @@ def policy(
     judged = {count.grader: count.seen for count in graders}
     for rule in rules:
         if rule.policy in judged:
-            figures[f"rule {rule.policy}/{rule.rule}"] = broken_share(group, rule, judged[rule.policy])
+            figures[f"rule {rule.policy}/{rule.rule}"] = broken_share(
+                group, rule, judged[rule.policy]
+            )
     return figures
 
 
