@@ -14,6 +14,9 @@ Key = tuple[str, str]
 MANY_TRACES = 2_000
 """Trace ids in one statement: they are short, all of one length."""
 
+MANY_SPANS = 1_000
+"""Spans in one statement: more than the largest page of an answer, so that a page is one."""
+
 T = TypeVar("T")
 
 
@@ -30,9 +33,9 @@ def lists(given: Iterable[str], many: int = MANY) -> Iterator[str]:
         yield orjson.dumps(some).decode()
 
 
-def ids(keys: Sequence[Key]) -> dict[str, list[str]]:
-    """Return keys as two parameters; the rows they find are to be checked against the keys."""
+def ids(keys: Sequence[Key]) -> dict[str, str]:
+    """Return keys as two lists in JSON; the rows they find are to be checked against the keys."""
     return {
-        "traces": sorted({trace for trace, _ in keys}),
-        "spans": sorted({span for _, span in keys}),
+        "traces": orjson.dumps(sorted({trace for trace, _ in keys})).decode(),
+        "spans": orjson.dumps(sorted({span for _, span in keys})).decode(),
     }

@@ -10,7 +10,8 @@ WHERE trace_id IN JSONExtract({traces:String}, 'Array(String)');
 -- name: spans_of_keys
 SELECT {{columns}}
 FROM spans FINAL
-WHERE trace_id IN {traces:Array(String)} AND span_id IN {spans:Array(String)};
+WHERE trace_id IN JSONExtract({traces:String}, 'Array(String)')
+    AND span_id IN JSONExtract({spans:String}, 'Array(String)');
 
 -- name: span_counts
 SELECT trace_id, uniqExact(span_id) AS spans
@@ -102,7 +103,8 @@ WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String};
 -- name: steps_of_keys
 SELECT {{columns}}
 FROM steps FINAL
-WHERE trace_id IN {traces:Array(String)} AND span_id IN {spans:Array(String)};
+WHERE trace_id IN JSONExtract({traces:String}, 'Array(String)')
+    AND span_id IN JSONExtract({spans:String}, 'Array(String)');
 
 -- name: outline
 SELECT {{columns}}
@@ -113,7 +115,8 @@ ORDER BY started_at, span_id;
 -- name: duplicates_of
 SELECT duplicate_of, trace_id, span_id
 FROM steps FINAL
-WHERE trace_id IN {traces:Array(String)} AND duplicate_of IN {spans:Array(String)}
+WHERE trace_id IN JSONExtract({traces:String}, 'Array(String)')
+    AND duplicate_of IN JSONExtract({spans:String}, 'Array(String)')
 ORDER BY started_at, span_id;
 
 -- name: facets

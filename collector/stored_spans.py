@@ -42,9 +42,10 @@ class SpanReader:
         sql = st.filled(self._sql["spans_of_keys"], columns=st.span_columns())
         found: dict[Key, Span] = {}
         for some in in_lots(keys):
+            wanted = set(some)
             for row in self._store.rows(sql, tag="collector.spans_of_keys", bind=ids(some)):
                 span = rows.span(row)
-                if (span.trace_id, span.span_id) in some:
+                if (span.trace_id, span.span_id) in wanted:
                     found[span.trace_id, span.span_id] = span
         return found
 

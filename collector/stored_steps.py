@@ -7,7 +7,7 @@ from typing import NamedTuple
 from collector import rows
 from collector import statements as st
 from collector.dialects.content import read_bodies
-from collector.lots import MANY_TRACES, Key, ids, in_lots, lists
+from collector.lots import MANY_SPANS, MANY_TRACES, Key, ids, in_lots, lists
 from collector.spans import LogRecord
 from collector.stored_spans import SpanReader
 from collector.views import Outline
@@ -133,7 +133,7 @@ class StepReader:
     def _steps_at(self, keys: Sequence[Key], *, whole: bool) -> dict[Key, ListedStep]:
         sql = st.filled(self._sql["steps_of_keys"], columns=st.step_columns(whole=whole))
         found: dict[Key, ListedStep] = {}
-        for some in in_lots(keys):
+        for some in in_lots(keys, MANY_SPANS):
             for row in self._store.read(sql, tag="collector.steps_of_keys", bind=ids(some)):
                 left_out = row.pop("left_out", ())
                 step = rows.step(row)
@@ -160,7 +160,7 @@ class StepReader:
 
     def _duplicates(self, keys: Sequence[Key]) -> dict[Key, list[Key]]:
         found: dict[Key, list[Key]] = {}
-        for some in in_lots(keys):
+        for some in in_lots(keys, MANY_SPANS):
             for row in self._store.read(
                 self._sql["duplicates_of"], tag="collector.duplicates_of", bind=ids(some)
             ):

@@ -508,3 +508,27 @@ def test_stored_traces_are_listed_page_by_page_from_a_time_on(store: Store, samp
     assert set(reader.traces_stored(since=late, after="", limit=9)) == {
         span.trace_id for span in spans if span.start >= late
     }
+
+
+def test_the_largest_page_of_steps_is_read_in_two_statements(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = make_run(1)
+    Writer(store).steps(
+        [
+            Step(
+                run_id=one.run_id, trace_id=TraceId(one.trace_ids[0]), span_id=SpanId(f"{n:016x}"),
+                started_at=Nanos(START + n), ended_at=Nanos(START + n), duration_ns=0,
+            )
+            for n in range(600)
+        ],
+        folded_at=1,
+    )  # fmt: skip
+    reader, asked = Reader(store), []
+    read = store.read
+    monkeypatch.setattr(
+        store, "read", lambda *a, tag, **k: (asked.append(tag), read(*a, tag=tag, **k))[1]
+    )
+    page = reader.steps(one, limit=501)
+    assert [int(listed.step.span_id, 16) for listed in page] == list(range(501))
+    assert asked == ["collector.step_page", "collector.steps_of_keys"]

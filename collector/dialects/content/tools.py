@@ -44,6 +44,7 @@ _NAMES: Final = (
     "haystack.tool.name",
     "tool_name",
 )
+_TOOL_NAMES: Final = (*_NAMES, "traceloop.entity.name")
 _IDS: Final = (
     "gen_ai.tool.call.id",
     "tool.id",
@@ -145,7 +146,7 @@ def _first(span: Span, keys: Sequence[str]) -> Told:
 
 
 def _name(span: Span) -> Told:
-    name = _first(span, (*_NAMES, "traceloop.entity.name"))
+    name = _first(span, _TOOL_NAMES)
     if name.value or not any(key in span.attributes for key in _NAMED_BY_SPAN):
         return name
     return _best(_name_in_title(span), Told(found(span.name), _SPAN_NAME))
