@@ -14,11 +14,7 @@ def verified(judged: RunJudgments) -> bool | None:
     no is enough. The same as the column `verified` of the metrics.
     """
     labels = deciding(judged)
-    for kind in (GraderKind.CODE, GraderKind.HUMAN):
-        said = [label.passed for label in labels if label.kind is kind]
-        if said:
-            return all(said)
-    return None
+    return all(label.passed for label in labels) if labels else None
 
 
 def deciding(judged: RunJudgments) -> Sequence[LabelRow]:
@@ -29,11 +25,12 @@ def deciding(judged: RunJudgments) -> Sequence[LabelRow]:
         if status.state is not State.WAITING and (known is None or status.at > known.at):
             newest[status.grader] = status
     versions = {(name, status.grader_version) for name, status in newest.items()}
-    return [
+    labels = [
         label
         for label in judged.labels
         if label.surface is Surface.OUTCOME
         and label.passed is not None
-        and (label.kind is GraderKind.HUMAN or label.claimed is None)
         and (label.grader, label.grader_version) in versions
     ]
+    code = [one for one in labels if one.kind is GraderKind.CODE and one.claimed is None]
+    return code or [one for one in labels if one.kind is GraderKind.HUMAN]

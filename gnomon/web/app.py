@@ -24,7 +24,7 @@ from gnomon.web.cache import Cache
 from gnomon.web.filters import parse, unpacked
 from gnomon.web.forms import Forms, own_path
 from gnomon.web.frame import THEME_COOKIE, THEMES, Pages, digest, region_of
-from gnomon.web.judged_routes import add_judged, csv_of, judged_version, resting
+from gnomon.web.judged_routes import add_judged, csv_of, judged_version, judges
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.timeline import Period
 from gnomon.web.work import work
@@ -136,7 +136,7 @@ def _add_overview(
     addresses: Callable[[], Mapping[str, str]],
 ) -> None:
     boards: Cache[overview.Board] = Cache()
-    rested = resting(pages)
+    judged_by = judges(reader, judging) if judging else None
 
     def board_of(agent: str, period: Period) -> overview.Board:
         now = pages.now()
@@ -150,7 +150,7 @@ def _add_overview(
         return boards.get(
             key,
             lambda: overview.board(
-                reader, judging, agent=agent, period=period, now=now, kept=rested
+                reader, agent=agent, period=period, now=now, judged_by=judged_by
             ),
         )
 

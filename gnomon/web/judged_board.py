@@ -24,14 +24,13 @@ _RULES = 5
 _AT_ONCE = 3
 """Questions at once; each is mostly the planning of its statement."""
 
-Before = Callable[[Scope, Callable[[], Sequence[Pulse]]], Sequence[Pulse]]
-"""Answers for a period that is over, computing at most once in a while."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedBoard:
     """What the graders say of the period."""
 
+    at: Nanos
+    """When it was asked for."""
     judged: bool
     """Whether any run of it has a verdict or was checked by a policy."""
     three: Sequence[Tile]
@@ -43,10 +42,8 @@ class JudgedBoard:
     """Rule, runs that broke it, address."""
 
 
-def judged_board(
-    judging: Judging, data: Data, period: Period, *, agent: str, kept: Before
-) -> JudgedBoard:
-    """Ask for everything the graders say; `kept` remembers the period before, which rests."""
+def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) -> JudgedBoard:
+    """Ask for everything the graders say of the period."""
     whole = back_from(data.now, period)
     since, span = whole.since, whole.until - whole.since
     scope = Scope(agent=agent or None, since=since)
@@ -54,12 +51,13 @@ def judged_board(
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="overview") as pool:
         asked_beats = pool.submit(judging.metrics.beats, scope, width_ns=data.time.width)
         asked_versions = pool.submit(judging.metrics.pulse, scope, by="version")
-        asked_was = pool.submit(kept, earlier, lambda: judging.metrics.pulse(earlier))
+        asked_was = pool.submit(judging.metrics.pulse, earlier)
         (now,) = judging.metrics.pulse(scope)
         (was,), versions = asked_was.result(), asked_versions.result()
         by_time = {one.start: one for one in asked_beats.result()}
     points = [by_time.get(start) for start in data.time.starts]
     return JudgedBoard(
+        at=data.now,
         judged=now.unknown < now.runs or now.violations.shown.n > 0,
         three=_three(data, period, now, was, points),
         tiles=_tiles(data, period, now, was, points),

@@ -2,23 +2,20 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from fastapi import FastAPI, Request, Response
 
 from gnomon.errors import NotFound
 from gnomon.web import agents, compare, policies
-from gnomon.web.cache import Cache
+from gnomon.web.cache import Cache, Rested
 from gnomon.web.frame import Pages
-from gnomon.web.judged_board import Before
-from gnomon.web.overview import chosen_period
-from gnomon.web.plots import Figure
+from gnomon.web.judged_board import JudgedBoard, judged_board
+from gnomon.web.overview import Judges, chosen_period
+from gnomon.web.plots import Data, Figure
 from gnomon.web.port import Judging, PageReader
 from gnomon.web.scoped import Asked
-from scoring.metrics.pulse import Pulse
-from scoring.metrics.scope import Scope
-
-_REST = 60_000_000_000
+from gnomon.web.timeline import Period
 
 
 class Judged:
@@ -52,12 +49,14 @@ def judged_version(judging: Judging) -> str:
     return f"{judging.judgments.judged_until()}.{done}"
 
 
-def resting(pages: Pages) -> Before:
-    """Return what remembers the judgments of a period that is over, for a minute."""
-    answers: Cache[Sequence[Pulse]] = Cache()
+def judges(reader: PageReader, judging: Judging) -> Judges:
+    """Return what says how good runs were; dear answers rest before they are asked for again."""
+    answers: Rested[JudgedBoard] = Rested()
 
-    def kept(scope: Scope, compute: Callable[[], Sequence[Pulse]]) -> Sequence[Pulse]:
-        return answers.get((repr(scope), pages.now() // _REST), compute)
+    def kept(data: Data, period: Period, agent: str) -> JudgedBoard:
+        key = (agent, period.name, data.time.since, data.time.until)
+        version = (reader.data_version(), judged_version(judging))
+        return answers.get(key, version, lambda: judged_board(judging, data, period, agent=agent))
 
     return kept
 

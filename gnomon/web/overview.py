@@ -11,9 +11,9 @@ from gnomon.web import charts, figures, usage_charts
 from gnomon.web.filters import DEFAULT_PERIOD, Query
 from gnomon.web.formats import NO_DATA, count
 from gnomon.web.freshness import HOUR, Account, Freshness, account, accounts, freshness
-from gnomon.web.judged_board import Before, JudgedBoard, judged_board
+from gnomon.web.judged_board import JudgedBoard
 from gnomon.web.plots import Data, Figure
-from gnomon.web.port import Judging, PageReader
+from gnomon.web.port import PageReader
 from gnomon.web.tiles import Tile, each, tiles, tokens_of
 from gnomon.web.timeline import PERIODS, SECOND, Period, back_from
 from scoring.metrics.pulse import Pulse
@@ -21,6 +21,9 @@ from scoring.stats import rates
 from scoring.stats.results import Metric
 
 _VERSIONS = 8
+
+Judges = Callable[[Data, Period, str], JudgedBoard]
+"""Says how good the runs of a period (and agent) were."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,12 +110,11 @@ def chosen_period(reader: PageReader, now: Nanos, asked: str) -> Period:
 
 def board(
     reader: PageReader,
-    judging: Judging | None,
     *,
     agent: str,
     period: Period,
     now: Nanos,
-    kept: Before = lambda scope, compute: compute(),
+    judged_by: Judges | None = None,
 ) -> Board:
     """Ask for every number of the page."""
     query = query_of(agent, period.name)
@@ -129,7 +131,10 @@ def board(
     facets = reader.facets(where, limit=_VERSIONS)
     rate = error_rate(total)
     plotted = Data(time=time, points=points, deploys=deploys, query=query, now=now)
-    judged = _judged(judging, plotted, period, agent, kept) if total.runs else None
+    judged = None
+    if judged_by is not None and total.runs:
+        found = judged_by(plotted, period, agent)
+        judged = found if found.judged else None
     versions = facets.get("version", ())
     return Board(
         runs=total.runs,
@@ -152,15 +157,6 @@ def board(
         if judged and len(versions) > 1
         else "",
     )
-
-
-def _judged(
-    judging: Judging | None, data: Data, period: Period, agent: str, kept: Before
-) -> JudgedBoard | None:
-    if judging is None:
-        return None
-    found = judged_board(judging, data, period, agent=agent, kept=kept)
-    return found if found.judged else None
 
 
 def _top(query: Query, title: str, none: str, name: str, counts: Sequence[FacetCount]) -> Top:

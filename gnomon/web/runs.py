@@ -185,7 +185,7 @@ def runs(
         lines=[_line(run, query, order, judged.get(run.run_id)) for run in shown],
         total=total,
         tallies=_tallies(query, facets),
-        verdicts=_verdicts(query, now, judging),
+        verdicts=_verdicts(reader, query, now, judging),
         everything=query.having(status=None).url(),
         choices=_choices(query, facets),
         chips=query.chips(),
@@ -274,12 +274,14 @@ def _tallies(query: Query, facets: Mapping[Facet, Sequence[FacetCount]]) -> Sequ
 _PARTS = (("fail", "failed"), ("unknown", "unverified"), ("pass", "verified"))
 
 
-def _verdicts(query: Query, now: Nanos, judging: Judging | None) -> Sequence[Tally]:
+def _verdicts(
+    reader: PageReader, query: Query, now: Nanos, judging: Judging | None
+) -> Sequence[Tally]:
     """Return how many runs have each verdict; counted where the graders know every condition."""
     if judging is None:
         return ()
     chosen = query.values.get("part")
-    counts = _counted(query, now, judging)
+    counts = _counted(reader, query, now, judging)
     return [
         Tally(
             status=name,
@@ -294,10 +296,16 @@ def _verdicts(query: Query, now: Nanos, judging: Judging | None) -> Sequence[Tal
 _SHARED = frozenset({"agent", "version", "environment", "origin", "part"})
 
 
-def _counted(query: Query, now: Nanos, judging: Judging) -> Mapping[str, int]:
+_COUNTED = 20_000
+"""So many runs are counted by verdict while somebody waits; of more the Overview knows."""
+
+
+def _counted(reader: PageReader, query: Query, now: Nanos, judging: Judging) -> Mapping[str, int]:
     if not _SHARED.issuperset(query.values) or query.keys or query.text:
         return {}
     where = query.where(now)
+    if reader.count(where) > _COUNTED:
+        return {}
     scope = Scope(
         agent=where.agent,
         version=where.version,

@@ -131,6 +131,18 @@ _COLUMNS = frozenset({"verified", "claimed", "complete"})
 """Columns of a judged run that have the name of a part; the part is written `verified_part`."""
 
 
+_ACTS = (
+    "model_steps", "steps_without_usage", "repeats", "interventions", "approvals", "decisions",
+    "overrides", "waiting_ns",
+)  # fmt: skip
+
+
+def needs_acts(part: str) -> bool:
+    """Return whether a part can only be told by looking at steps."""
+    text = condition(part)
+    return any(name in text for name in _ACTS)
+
+
 def names() -> str:
     """Return the parts somebody may ask for, for an error that names them."""
     return ", ".join(sorted(PARTS))

@@ -20,6 +20,7 @@ from scoring.metrics.compute import nine
 from scoring.metrics.conditions import Condition
 from scoring.metrics.figures import Guarded
 from scoring.metrics.group import Group
+from scoring.metrics.parts import PARTS, needs_acts
 from scoring.metrics.pulse import Beat, Pulse, beat, pulse
 from scoring.metrics.rules import RuleReport
 from scoring.metrics.scope import Scope
@@ -173,7 +174,7 @@ class MetricReader:
         self, scope: Scope, which: Which, *, limit: int, before: Behind | None = None
     ) -> list[Behind]:
         """List the runs behind a number, newest first, behind `before`."""
-        sql = statement("behind", scope, self.units, part=which.part)
+        sql = self._behind(scope, which)
         rows = self._read(
             sql,
             "scoring.behind",
@@ -192,7 +193,7 @@ class MetricReader:
         if len(found) <= _LISTED:
             ids = orjson.dumps([run.run_id for run in found]).decode()
             return Among(sql="JSONExtract({among:String}, 'Array(String)')", params={"among": ids})
-        made = statement("behind", scope, self.units, part=which.part)
+        made = self._behind(scope, which)
         asked: dict[str, Value] = {
             **made.params,
             "grader": which.grader,
@@ -207,6 +208,10 @@ class MetricReader:
             sql=f"(SELECT run_id FROM ({own}))",  # noqa: S608 - a closed set
             params={f"among_{name}": value for name, value in asked.items()},
         )
+
+    def _behind(self, scope: Scope, which: Which) -> Statement:
+        acts = which.part in PARTS and needs_acts(which.part)
+        return statement("behind", scope, self.units, part=which.part, acts=acts)
 
     def groups(self, scope: Scope, by: str, *, acts: bool = True) -> list[Group]:
         """Return the sums of each group of a scope; without `acts` those of steps are 0."""

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from gnomon.web.cache import Cache
+from gnomon.web.cache import REST, Cache, Rested
 
 
 def test_a_known_answer_is_not_computed_again() -> None:
@@ -61,3 +61,55 @@ def test_a_failed_computation_is_tried_again() -> None:
     with pytest.raises(OSError, match="away"):
         cache.get("a", fail)
     assert cache.get("a", lambda: 3) == 3
+
+
+class Ticking:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_dear_answer_rests_before_it_is_asked_for_again_though_the_data_changed() -> None:
+    clock = Ticking()
+    kept: Rested[int] = Rested(clock=clock)
+
+    def dear(value: int) -> int:
+        clock.now += 2.0
+        return value
+
+    assert kept.get("a", 1, lambda: dear(1)) == 1
+    clock.now += REST * 2.0
+    assert kept.get("a", 2, lambda: dear(2)) == 1, "it has not rested enough"
+    clock.now += 0.1
+    assert kept.get("a", 2, lambda: dear(2)) == 2
+
+
+def test_an_answer_of_the_same_version_is_never_asked_for_again() -> None:
+    clock = Ticking()
+    kept: Rested[int] = Rested(clock=clock)
+    kept.get("a", 1, lambda: 1)
+    clock.now += 1e6
+    assert kept.get("a", 1, lambda: 2) == 1
+    assert kept.get("b", 1, lambda: 3) == 3
+    assert kept.get("a", 2, lambda: 4) == 4
+
+
+def test_an_answer_that_fails_is_not_kept() -> None:
+    kept: Rested[int] = Rested()
+
+    def fails() -> int:
+        raise OSError("away")
+
+    with pytest.raises(OSError, match="away"):
+        kept.get("a", 1, fails)
+    assert kept.get("a", 1, lambda: 5) == 5
+
+
+def test_only_so_many_answers_rest() -> None:
+    kept: Rested[int] = Rested(size=2)
+    for key in "abc":
+        kept.get(key, 1, lambda: 1)
+    assert kept.get("a", 1, lambda: 2) == 2
+    assert kept.get("c", 1, lambda: 2) == 1
