@@ -1,6 +1,6 @@
 """What was judged of one run: its verdict, its graders with the reason why, its violations."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
@@ -88,6 +88,12 @@ def verdict_of(judged: RunJudgments) -> Verdict:
 def broken_rules(judged: RunJudgments) -> Sequence[str]:
     """Return the rules that a run broke, each once."""
     return list(dict.fromkeys(f"{one.policy}/{one.rule}" for one in judged.violations))
+
+
+def broken_steps(judged: RunJudgments | None) -> Set[str]:
+    """Return the spans of the calls that broke a rule."""
+    violations = () if judged is None else judged.violations
+    return {one.steps[0] for one in violations if one.steps}
 
 
 def judgment(judged: RunJudgments, of: Forest, address: str) -> Judgment:

@@ -1,6 +1,6 @@
 """Run: why did this fail?"""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -15,7 +15,7 @@ from gnomon.web import waterfall
 from gnomon.web.detail import SIDES, Detail, detail, name_of
 from gnomon.web.filters import Query, parse
 from gnomon.web.formats import duration, short_count, usd
-from gnomon.web.judgments import Judgment, judgment
+from gnomon.web.judgments import Judgment, broken_steps, judgment
 from gnomon.web.limits import limits
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.run_facts import run_facts
@@ -55,6 +55,8 @@ class Line:
     """Names of the wrappers folded into it."""
     expanded: bool | None
     selected: bool
+    broke: bool
+    """A rule was broken by this step."""
     x: str
     width: str
     """Per cent of the plot."""
@@ -186,6 +188,7 @@ def run_page(
     if ask.step and node is None:
         raise NotFound(f"no step {ask.step} in run {run_id}")
     rows = plan(of, selected=node, opened=ask.opened) if whole else ()
+    judged = judging.judgments.of(run) if judging is not None and whole else None
     query = _list(ask)
     newer, older = _neighbours(reader, run, query, now)
     return RunView(
@@ -193,10 +196,8 @@ def run_page(
         title=title_of(run, order),
         facts=run_facts(run, order),
         limits=steps.limits,
-        judged=judgment(judging.judgments.of(run), of, _url(run_id, ask))
-        if judging is not None and whole
-        else None,
-        lines=_lines(rows, node, steps.scale, run_id, ask),
+        judged=None if judged is None else judgment(judged, of, _url(run_id, ask)),
+        lines=_lines(rows, node, steps.scale, run_id, ask, broken_steps(judged)),
         drawn=len(rows) + sum(len(row.wrappers) for row in rows),
         total=len(of.nodes),
         ruler=waterfall.ruler(steps.scale),
@@ -259,7 +260,12 @@ def _minimap(scale: waterfall.Scale, of: Forest) -> Markup:
 
 
 def _lines(
-    rows: Sequence[Row], selected: Node | None, scale: waterfall.Scale, run_id: str, ask: Asked
+    rows: Sequence[Row],
+    selected: Node | None,
+    scale: waterfall.Scale,
+    run_id: str,
+    ask: Asked,
+    broken: Set[str],
 ) -> Sequence[Line | More]:
     """Write the rows; what asks for more stands behind the last step inside its parent."""
     found: list[Line | More] = []
@@ -271,7 +277,7 @@ def _lines(
 
     for row in rows:
         settle(row.level)
-        found.append(_line(row, selected, scale, run_id, ask))
+        found.append(_line(row, selected, scale, run_id, ask, broken))
         if row.rest:
             waiting.append((row.level, row))
     settle(0)
@@ -290,7 +296,14 @@ def _more(row: Row, run_id: str, ask: Asked) -> More:
     )
 
 
-def _line(row: Row, selected: Node | None, scale: waterfall.Scale, run_id: str, ask: Asked) -> Line:
+def _line(
+    row: Row,
+    selected: Node | None,
+    scale: waterfall.Scale,
+    run_id: str,
+    ask: Asked,
+    broken: Set[str],
+) -> Line:
     step = row.node.step
     left = scale.place(step.started_at)
     right = scale.place(step.started_at + step.duration_ns)
@@ -314,6 +327,7 @@ def _line(row: Row, selected: Node | None, scale: waterfall.Scale, run_id: str, 
         around=" / ".join(name_of(wrapper.step) for wrapper in row.wrappers),
         expanded=row.expanded,
         selected=row.node is selected,
+        broke=step.span_id in broken,
         x=f"{left:.2f}".rstrip("0").rstrip("."),
         width=f"{max(0.1, right - left):.2f}".rstrip("0").rstrip("."),
         duration=duration(step.duration_ns),

@@ -194,6 +194,14 @@ def test_a_violation_links_to_the_step_that_made_it_and_selects_it(
     assert re.search(rf'aria-selected="true" tabindex="0" data-step="{step}"', chosen)
 
 
+def test_the_tree_marks_the_call_that_broke_a_rule(full: Site, world: World) -> None:
+    run, step = next((run, step) for run, step in world.broken.items() if run in settled(world))
+    text = full.client.get(f"/runs/{run}").text
+    rows = re.findall(r'<a class="row [^>]*data-step="(\w+)"[^>]*>(.*?)</a>', text)
+    marked = [key for key, line in rows if "broke a rule" in line]
+    assert marked == [step]
+
+
 def test_a_run_that_no_grader_has_seen_says_so(full: Site, world: World) -> None:
     newest = next(run for run in world.runs if run.state is RunState.SETTLED)
     assert "Not judged yet" in words_of(full, f"/runs/{newest.run_id}")
