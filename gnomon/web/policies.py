@@ -19,6 +19,7 @@ from gnomon.web.plots import Data, Figure, frame_of
 from gnomon.web.port import Judging, PageReader
 from gnomon.web.scoped import Asked, agents_of, data_of
 from gnomon.web.svg import Series
+from gnomon.web.timeline import back_from
 from scoring.metrics.rules import RuleReport
 from scoring.reading import position
 from scoring.rows import ViolationRow
@@ -160,7 +161,7 @@ def _filter(
     rule: str | None = None,
 ) -> ViolationFilter:
     return ViolationFilter(
-        since=data.time.since,
+        since=back_from(data.now, asked.period).since,
         agent=asked.agent or None,
         policy=policy,
         rule=rule,

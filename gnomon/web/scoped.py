@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from collector.views import FacetCount
+from collector.views import FacetCount, RunFilter
 from gnomon.clock import Nanos
 from gnomon.web.filters import Query
 from gnomon.web.plots import Data
@@ -46,9 +46,16 @@ class Asked:
 
 
 def data_of(reader: PageReader, asked: Asked, now: Nanos) -> Data:
-    """Return what charts over time are drawn on: points, deploy marks, links."""
+    """Return what charts over time are drawn on: time, deploy marks, links.
+
+    Where nothing ran before, time begins with the first run.
+    """
+    time = back_from(now, asked.period)
+    if not reader.runs(RunFilter(until=time.since, agent=asked.agent or None), limit=1):
+        where = asked.query.where(now)
+        time = time.beginning(time.fill(reader.buckets(where, width_ns=time.width)))
     return Data(
-        time=back_from(now, asked.period),
+        time=time,
         points=(),
         deploys=reader.deploys(asked.query.where(now)),
         query=asked.query,

@@ -100,7 +100,7 @@ def verdict_figure(data: Data, points: Points, whole: Pulse, words: str) -> Figu
         name="verdicts",
         title=title,
         subtitle=f"verdict of the outcome graders, per {data.each};"
-        f" {count(whole.running)} open runs are left out",
+        f" {plural(whole.running, 'open run')} left out",
         chart=svg.bars(frame, layers),
         heads=("Time (UTC)", "Settled", "Fail", "Unknown", "Pass", "Open"),
         rows=[
