@@ -3,13 +3,13 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 
-from collector.business import business_keys_told
 from collector.dialects import content
-from collector.fold import read_trace
-from collector.naming import naming_of
-from collector.prices import PriceList
+from collector.folding.business import business_keys_told
+from collector.folding.fold import read_trace
+from collector.folding.naming import naming_of
+from collector.folding.prices import PriceList
+from collector.folding.steps import Draft, step_of
 from collector.spans import LogRecord, Span
-from collector.steps import Draft, step_of
 from collector.watched import Price, Watched
 from gnomon.model import WORK, JsonValue, RunId, Step
 

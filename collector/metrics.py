@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from collector.folding.set_aside import SetAside
 from collector.queue.port import Books
-from collector.set_aside import SetAside
 from gnomon.clock import LAST_MOMENT, Clock, Nanos, to_nanos
 
 _ALWAYS = Nanos(0)

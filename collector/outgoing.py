@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from collector.folding.set_aside import SetAside
 from collector.queue.port import DeadLetter, LedgerRow
-from collector.set_aside import SetAside
 from collector.spans import LogRecord, Span
 from gnomon.http import described
 from gnomon.model import Bodies, Document, Run, Step

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from collector import router_upkeep
 from collector.explain import explain
+from collector.folding.set_aside import SetAside
 from collector.limits import limits_of
 from collector.outgoing import RunOut, SpanExplained, SpanOut, StepOut
 from collector.queue.port import Books, TouchedTraces
-from collector.set_aside import SetAside
+from collector.reading.steps import ListedStep, StepPosition
 from collector.store import Reader
-from collector.stored_steps import ListedStep, StepPosition
 from collector.views import RunFilter, RunPosition
 from collector.watched import Watched
 from gnomon.clock import Clock, to_nanos, utc_now

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
+from collector.folding.set_aside import SetAside
 from collector.letters import summary
 from collector.outgoing import Ledger, LetterOut, Refolded, Resent
 from collector.queue.port import Books, LedgerRow, TouchedTraces
 from collector.refold import refold
-from collector.set_aside import SetAside
 from collector.store import Reader
 from gnomon.clock import Clock, Nanos, rfc3339, to_nanos
 from gnomon.http import Cursor, Json, Limit, Page, moment_of, pack, shown, unpack

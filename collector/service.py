@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
-from collector.folding import TraceFolding
+from collector.folding.lot import TraceFolding
+from collector.folding.rollup import RollUp
 from collector.identity import ensure_pair
-from collector.listener import HttpListener
 from collector.metrics import LedgerMetrics
 from collector.queue.port import Books, Signal, TouchedTraces
 from collector.queue.spool import Spool
-from collector.receive_grpc import GrpcReceiver
-from collector.receivers import build_receivers
-from collector.rollup import RollUp
+from collector.receiving.grpc import GrpcReceiver
+from collector.receiving.listener import HttpListener
+from collector.receiving.receivers import build_receivers
 from collector.router import build_router
 from collector.store import Reader
 from collector.store import Writer as Rows

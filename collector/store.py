@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from collector.rows import Place
-from collector.stored_changes import ChangeReader
-from collector.stored_spans import SpanReader
-from collector.stored_steps import StepKey, StepReader
+from collector.reading.changes import ChangeReader
+from collector.reading.rows import Place
+from collector.reading.spans import SpanReader
+from collector.reading.steps import StepKey, StepReader
 from gnomon.model import Run, RunId, SpanId, Step, TraceId
 from gnomon.store import Store
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import structlog
 
-from collector.stored_changes import lots_of_runs
+from collector.reading.changes import lots_of_runs
 from gnomon.clock import Clock, Nanos, Window, from_nanos, to_nanos
 from gnomon.errors import GnomonError
 from gnomon.model import Run, RunId, RunState, Step

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from collector.reading.changes import lots_of_runs
 from collector.store import Reader
-from collector.stored_changes import lots_of_runs
 from collector.views import RunFilter, RunPosition
 from gnomon.clock import Clock, to_nanos
 from gnomon.errors import ConfigError, InputError, NotFound

@@ -11,9 +11,9 @@ import httpx2
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 
-from collector.listener import HttpListener
-from collector.receive_grpc import GrpcReceiver
-from collector.receivers import build_receivers
+from collector.receiving.grpc import GrpcReceiver
+from collector.receiving.listener import HttpListener
+from collector.receiving.receivers import build_receivers
 from gnomon.clock import from_nanos
 from gnomon.config import IngestSettings, Settings
 from tests import otlp

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from collector.fold import Folded, fold_traces
-from collector.settling import Previous
+from collector.folding.fold import Folded, fold_traces
+from collector.folding.settling import Previous
 from collector.spans import Event, LogRecord, Span
 from collector.watched import Watched
 from gnomon.clock import Nanos

@@ -14,8 +14,8 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from collector import wire
-from collector.inspection import Inspector
 from collector.queue.port import Signal
+from collector.receiving.inspection import Inspector
 from gnomon.clock import Nanos
 from gnomon.config import Settings, StoreSettings
 from gnomon.store import Store, open_store

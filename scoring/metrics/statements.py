@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from collector import relations
-from collector.statements import filled
+from collector.reading import relations
+from collector.reading.statements import filled
 from gnomon.errors import InputError
 from gnomon.store.client import Value
 from gnomon.store.sql import load

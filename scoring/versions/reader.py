@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collector.statements import filled
+from collector.reading.statements import filled
 from gnomon.errors import InputError
 from gnomon.model import JsonValue
 from gnomon.store import Store

@@ -34,7 +34,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
 from collector.queue.spool import Spool
-from collector.receivers import build_receivers
+from collector.receiving.receivers import build_receivers
 from collector.writer import Writer
 from gnomon.clock import utc_now
 from gnomon.config import QueueSettings, Settings

@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from collector.dialects.read import read_span
-from collector.fold import fold_traces
+from collector.folding.fold import fold_traces
 from collector.spans import LogRecord, Span
 from collector.watched import Watched
 from gnomon.clock import Nanos

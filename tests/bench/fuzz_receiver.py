@@ -23,7 +23,7 @@ import zstandard
 from google.rpc.status_pb2 import Status
 from starlette.types import ASGIApp
 
-from collector.receive_http import build_http
+from collector.receiving.http import build_http
 from gnomon.clock import from_nanos
 from gnomon.config import IngestSettings, Settings
 from tests import otlp, samples

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from collector.folding import TraceFolding
+from collector.folding.lot import TraceFolding
+from collector.folding.rollup import RollUp
 from collector.queue.spool import Spool
-from collector.rollup import RollUp
 from collector.store import Reader
 from collector.store import Writer as Rows
 from collector.watched import watched

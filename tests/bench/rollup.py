@@ -21,10 +21,10 @@ from typing import Any
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from collector.folding import TraceFolding
+from collector.folding.lot import TraceFolding
+from collector.folding.rollup import RollUp
 from collector.queue.port import Request
 from collector.queue.spool import Spool
-from collector.rollup import RollUp
 from collector.store import Reader
 from collector.store import Writer as Rows
 from collector.watched import Watched, watched

@@ -7,11 +7,11 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from collector.folding import TraceFolding
+from collector.folding.lot import TraceFolding
+from collector.folding.rollup import RollUp
+from collector.folding.set_aside import SetAside
 from collector.queue.port import DeadLetter, LedgerRow
-from collector.rollup import RollUp
 from collector.router import build_router
-from collector.set_aside import SetAside
 from collector.store import Reader, Writer
 from collector.watched import Watched
 from gnomon.clock import Nanos, rfc3339, to_nanos
@@ -223,7 +223,7 @@ def test_an_absent_store_is_a_problem_with_a_time_to_come_back(
     from gnomon.errors import StoreUnavailable
 
     def fail(*_args: object, **_kwargs: object) -> None:
-        raise StoreUnavailable("collector.runs: no answer")
+        raise StoreUnavailable("collector.folding.runs: no answer")
 
     monkeypatch.setattr(Store, "read", fail)
     answer = client.get("/v1/runs")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
-from collector.fold import Folded, fold_traces
+from collector.folding.fold import Folded, fold_traces
 from collector.spans import Span
 from collector.watched import watched as collector_watched
 from gnomon.cli.demo import Audit, Truth, demo_config, demo_policy

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from collector.fold import Folded, fold_traces
+from collector.folding.fold import Folded, fold_traces
 from collector.queue.port import LedgerRow, Request
 from collector.queue.spool import Spool
-from collector.receivers import build_receivers
+from collector.receiving.receivers import build_receivers
 from collector.spans import Span
 from collector.watched import watched
 from gnomon.cli.demo import Totals, Truth, demo_config, demo_policy, run_traffic

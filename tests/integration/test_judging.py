@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from collector.folding import TraceFolding
-from collector.rollup import RollUp
+from collector.folding.lot import TraceFolding
+from collector.folding.rollup import RollUp
 from collector.watched import Watched
 from gnomon.clock import Nanos, from_nanos, to_nanos
 from gnomon.errors import StoreUnavailable

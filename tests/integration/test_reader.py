@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from collector.rows import Place
+from collector.reading.rows import Place
+from collector.reading.steps import StepPosition
 from collector.spans import LogRecord, Span
 from collector.store import Reader, Writer
-from collector.stored_steps import StepPosition
 from collector.views import Deploy, FacetCount, Outline, RunBucket, RunFilter, RunPosition
 from gnomon.clock import Nanos
 from gnomon.model import (

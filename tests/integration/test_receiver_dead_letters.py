@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from collector.intake import Intake, Parcel
 from collector.queue.spool import Spool
+from collector.receiving.intake import Intake, Parcel
 from gnomon.clock import Nanos, from_nanos
 from gnomon.config import QueueSettings, Settings
 from gnomon.errors import Conflict

@@ -9,8 +9,8 @@ import grpc
 import httpx2
 import pytest
 
-from collector.intake import Intake
-from collector.receivers import build_receivers
+from collector.receiving.intake import Intake
+from collector.receiving.receivers import build_receivers
 from gnomon.clock import from_nanos
 from gnomon.config import Settings
 from gnomon.errors import ConfigError, DiskFull, QueueFull

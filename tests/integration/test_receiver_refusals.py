@@ -16,7 +16,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceResponse,
 )
 
-from collector.refusals import Refused
+from collector.receiving.refusals import Refused
 from tests import otlp
 from tests.receiving import (
     GOOD,
@@ -245,8 +245,8 @@ def test_a_sender_the_token_check_refuses_is_told_and_counted(
     def refuse(_headers: object) -> str:
         raise Refused(reason, "this token may not send")
 
-    monkeypatch.setattr("collector.receive_http.sender_of", refuse)
-    monkeypatch.setattr("collector.receive_grpc.sender_of", refuse)
+    monkeypatch.setattr("collector.receiving.http.sender_of", refuse)
+    monkeypatch.setattr("collector.receiving.grpc.sender_of", refuse)
     assert house.post(GOOD).status_code == status
     answer = house.call(GOOD)
     assert (answer.status, answer.message, answer.retry) == (code, "this token may not send", None)

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from collector.fold import fold_traces
-from collector.folding import TraceFolding, reading_of
+from collector.folding.fold import fold_traces
+from collector.folding.lot import TraceFolding, reading_of
+from collector.folding.rollup import RollUp, lots
 from collector.queue.port import Touched
 from collector.refold import refold
-from collector.rollup import RollUp, lots
 from collector.spans import LogRecord, Span
 from collector.store import Reader, Writer
 from collector.views import RunFilter

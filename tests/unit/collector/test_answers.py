@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.answers import later
+from collector.receiving.answers import later
 from gnomon.errors import DiskFull
 
 

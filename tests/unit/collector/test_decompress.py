@@ -11,8 +11,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.decompress import unpack
-from collector.refusals import Refused
+from collector.receiving.decompress import unpack
+from collector.receiving.refusals import Refused
 from gnomon.errors import Unavailable
 
 LIMIT = 1024**2

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector import density
-from collector.density import Scales
-from collector.refusals import Refused
+from collector.receiving import density
+from collector.receiving.density import Scales
+from collector.receiving.refusals import Refused
 from tests import otlp, samples
 
 LARGE = 64 * 1024

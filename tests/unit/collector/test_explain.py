@@ -54,7 +54,7 @@ def test_what_the_trace_adds_is_explained_with_the_trace():
 
 @pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
 def test_an_explanation_is_the_step_that_is_stored():
-    from collector.fold import fold_traces
+    from collector.folding.fold import fold_traces
 
     name = "openinference-anthropic-3.1.0-chat"
     spans = samples.spans(name)

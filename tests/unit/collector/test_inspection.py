@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collector.inspection import Inspected, Inspector
-from collector.otlp_json import FromJson
-from collector.refusals import Refused
+from collector.receiving.inspection import Inspected, Inspector
+from collector.receiving.otlp_json import FromJson
+from collector.receiving.refusals import Refused
 from gnomon.clock import Nanos
 from tests import otlp, samples
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.fold import fold_traces
+from collector.folding.fold import fold_traces
 from collector.limits import LIMITS, limits_of
 from collector.watched import Watched
 from tests import samples

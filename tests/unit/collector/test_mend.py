@@ -7,8 +7,8 @@ import pytest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from collector import nested
-from collector.inspection import FUTURE, Inspected, Inspector
+from collector.receiving import nested
+from collector.receiving.inspection import FUTURE, Inspected, Inspector
 from gnomon.clock import Nanos
 from tests import otlp
 

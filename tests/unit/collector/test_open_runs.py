@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from collector import open_runs
-from collector.fold import Folded
-from collector.open_runs import OpenRuns
+from collector.folding.fold import Folded
+from collector.folding import open_runs
+from collector.folding.open_runs import OpenRuns
 from collector.queue.port import Touched
 from gnomon.clock import Nanos
 from gnomon.model import Run, RunId, RunState

@@ -12,9 +12,9 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from collector.inspection import Inspected, Inspector
-from collector.otlp_json import JsonReader
-from collector.refusals import Refused
+from collector.receiving.inspection import Inspected, Inspector
+from collector.receiving.otlp_json import JsonReader
+from collector.receiving.refusals import Refused
 from gnomon.clock import Nanos
 from tests import otlp, samples
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collector.fold import Folded, fold_traces
+from collector.folding.fold import Folded, fold_traces
 from collector.watched import Watched
 from gnomon.clock import Nanos
 from tests import recorded, samples

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry
 
+from collector.folding.rollup import RollUp
+from collector.folding.set_aside import SetAside
 from collector.metrics import LedgerMetrics
 from collector.queue.port import Touched
-from collector.rollup import RollUp
-from collector.set_aside import SetAside
 from gnomon.clock import Nanos, from_nanos
 from tests.page_memory import MemoryBooks
 from tests.touched import MemoryTouched

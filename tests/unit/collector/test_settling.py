@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from collector.settling import Previous
+from collector.folding.settling import Previous
 from tests.spans import SECOND, TRACE, fold, make_log, make_span
 
 QUIET = {"runs": {"quiet_period": "30s"}}

@@ -1,6 +1,6 @@
 from inline_snapshot import snapshot
 
-from collector import statements as st
+from collector.reading import statements as st
 from collector.spans import LogRecord
 from collector.views import FACETS, RunFilter, RunPosition
 from gnomon.clock import Nanos

@@ -1,5 +1,5 @@
-from collector.business import business_keys
-from collector.naming import naming_of
+from collector.folding.business import business_keys
+from collector.folding.naming import naming_of
 from collector.watched import KeySource, Watched
 from tests.spans import make_span
 

@@ -3,8 +3,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from collector.folding.rollup import RollUp
 from collector.queue.port import Touched
-from collector.rollup import RollUp
 from gnomon.clock import Nanos, to_nanos
 from gnomon.errors import StoreUnavailable
 from tests.touched import MemoryTouched

@@ -1,0 +1,98 @@
+"""What a model call costs by the dated price table; nothing known means no cost, never 0."""
+
+import datetime as dt
+from collections.abc import Sequence
+from functools import lru_cache
+
+from collector.dialects.usage import TOKEN_FIELDS
+from collector.folding.steps import Draft
+from collector.watched import Price
+from gnomon.clock import Nanos, from_nanos
+from gnomon.model import Kind
+
+_MILLION = 1_000_000
+_DAY = 86_400 * 1_000_000_000
+_WILDCARDS = "*?["
+
+
+class PriceList:
+    """The prices of gnomon.yaml, looked up by model, provider and day."""
+
+    def __init__(self, prices: Sequence[Price]) -> None:
+        self._prices = sorted(enumerate(prices), key=_specific, reverse=True)
+        self._known: dict[tuple[str, str | None, dt.date], Price | None] = {}
+
+    def price(self, model: str, provider: str | None, started_at: Nanos) -> Price | None:
+        """Return the price of a model on the day a call started.
+
+        The most specific pattern wins (most literal characters, then one that names the
+        provider), then the latest `since` that is not after the start.
+        """
+        day = _day(started_at // _DAY)
+        key = (model, provider, day)
+        if key not in self._known:
+            self._known[key] = self._find(model, provider, day)
+        return self._known[key]
+
+    def _find(self, model: str, provider: str | None, day: dt.date) -> Price | None:
+        for _, price in self._prices:
+            right_provider = price.provider is None or price.provider == provider
+            if price.since <= day and right_provider and price.pattern.match(model):
+                return price
+        return None
+
+    def cost(self, draft: Draft) -> float | None:
+        """Return the cost of a model call in USD, or None when it cannot be known."""
+        price = self.price_of(draft)
+        if price is None:
+            return None
+        return cost_at(price, **{name: draft.values.get(name) or 0 for name in TOKEN_FIELDS})
+
+    def price_of(self, draft: Draft) -> Price | None:
+        """Return the row of the table a model call is priced by."""
+        if not self._prices or draft.values.get("input_tokens") is None:
+            return None
+        if draft.values.get("output_tokens") is None and draft.kind is not Kind.EMBEDDING:
+            return None
+        for name in ("model", "response_model", "request_model"):
+            model = draft.text(name)
+            price = self.price(model, draft.text("provider"), draft.span.start) if model else None
+            if price is not None:
+                return price
+        return None
+
+
+def _specific(numbered: tuple[int, Price]) -> tuple[int, bool, dt.date, int]:
+    position, price = numbered
+    literal = sum(character not in _WILDCARDS for character in price.model)
+    return literal, price.provider is not None, price.since, -position
+
+
+@lru_cache(maxsize=4096)
+def _day(number: int) -> dt.date:
+    try:
+        return from_nanos(Nanos(number * _DAY)).date()
+    except (OverflowError, ValueError):
+        return dt.date.max
+
+
+def cost_at(
+    price: Price,
+    *,
+    input_tokens: int,
+    output_tokens: int,
+    cached_tokens: int,
+    cache_write_tokens: int,
+    reasoning_tokens: int,
+) -> float:
+    """Add up the four parts: uncached, cached, cache write, output (reasoning at its own price)."""
+    uncached = max(0, input_tokens - cached_tokens - cache_write_tokens)
+    reasoning = min(reasoning_tokens, output_tokens)
+    parts = (
+        (uncached, price.input),
+        (cached_tokens, price.input if price.cached is None else price.cached),
+        (cache_write_tokens, price.input if price.cache_write is None else price.cache_write),
+        (output_tokens - reasoning, price.output),
+        (reasoning, price.output if price.reasoning is None else price.reasoning),
+    )
+    return sum(tokens * rate for tokens, rate in parts) / _MILLION

@@ -1,0 +1,249 @@
+"""From stored spans to runs: the traces that changed are read, folded, and written again."""
+
+import datetime as dt
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import structlog
+
+from collector.folding.set_aside import Aside, SetAside
+from collector.queue.port import Touched, TouchedTraces
+from gnomon.clock import Clock, Nanos, to_nanos
+from gnomon.errors import GnomonError, StoreRefused, Unavailable
+
+log = structlog.get_logger(__name__)
+
+SECOND = 1_000_000_000
+
+TRACES = 2_000
+"""Traces taken from the touched ones at a time."""
+
+LOT_SPANS = 4_000
+"""Spans that are folded together; a larger trace is folded alone."""
+
+PACE = 5_000
+"""Spans a second at which one trace may be folded again and again while it grows."""
+
+_IDLE = 0.2
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 30.0
+_STUCK_SECONDS = 300.0
+_SET_ASIDE = 3_600 * SECOND
+_MEMORY_LIMIT = 241
+_REMEMBERED = 20_000
+
+
+class Folding(Protocol):
+    """What reads some traces, folds them and writes what came out."""
+
+    def settle(self, traces: Sequence[Touched], now: Nanos) -> set[str]:
+        """Settle runs that need no reading for it; return their traces, which are done."""
+
+    def span_counts(self, traces: Sequence[str]) -> dict[str, int]:
+        """Return how many spans each of these traces has."""
+
+    def fold(self, traces: Sequence[Touched], now: Nanos) -> dict[str, Nanos]:
+        """Fold whole traces; return which of them to fold again, and when."""
+
+
+class Meter(Protocol):
+    """What the roll-up tells about itself."""
+
+    def run_visible(self, seconds: float) -> None:
+        """A span is visible in its run so long after it arrived."""
+
+    def pass_failed(self, code: str) -> None:
+        """A pass failed and will be tried again."""
+
+    def set_aside(self, code: str) -> None:
+        """One trace cannot be folded; it is tried again in an hour."""
+
+
+class Silent:
+    """A meter that tells nobody."""
+
+    def run_visible(self, seconds: float) -> None:
+        """Say nothing."""
+
+    def pass_failed(self, code: str) -> None:
+        """Say nothing."""
+
+    def set_aside(self, code: str) -> None:
+        """Say nothing."""
+
+
+class RollUp:
+    """One thread that keeps steps and runs in step with the spans."""
+
+    name = "rollup"
+
+    def __init__(
+        self, folding: Folding, touched: TouchedTraces, *, clock: Clock, meter: Meter | None = None
+    ) -> None:
+        self._folding = folding
+        self._touched = touched
+        self._clock = clock
+        self._meter: Meter = meter or Silent()
+        self._lot_spans = LOT_SPANS
+        self._aside = Aside()
+        self._paces: dict[str, Nanos] = {}
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._failure: str | None = None
+        self._busy_since: float | None = None
+        self._complete: dt.datetime | None = None
+
+    def start(self) -> None:
+        """Begin with what was touched before the process stopped last.
+
+        All of it is tried at once, so that what was set aside is known again at once.
+        """
+        self._touched.wake(to_nanos(self._clock()))
+        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float) -> None:
+        """Finish the lot in work; what is not folded stays touched."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def problem(self) -> str | None:
+        """Return why runs are not brought up to date, or None."""
+        if self._thread is None:
+            return "not started"
+        if not self._thread.is_alive() and not self._stopping.is_set():
+            return "the thread has ended; restart this process"
+        since = self._busy_since
+        if since is not None and time.monotonic() - since > _STUCK_SECONDS:
+            return f"one pass has been in work for {time.monotonic() - since:.0f} s"
+        return self._failure
+
+    def set_aside(self) -> Sequence[SetAside]:
+        """Return the traces that cannot be folded, the longest waiting first."""
+        return self._aside.listed()
+
+    def watermark(self) -> dt.datetime | None:
+        """Return the start of the last finished pass: no run is written as of before it any more."""
+        return self._complete
+
+    def pass_once(self) -> bool:
+        """Fold what is due; tell whether there was anything."""
+        began = self._clock()
+        now = to_nanos(began)
+        due = self._touched.due(now, TRACES)
+        ready = self._paced(due, now)
+        left = self._settle(ready, now)
+        counts = self._folding.span_counts([trace.trace_id for trace in left]) if left else {}
+        for lot in lots(left, counts, self._lot_spans):
+            if self._stopping.is_set():
+                return False
+            self._fold(lot)
+            self._remember(lot, counts)
+        self._complete = began
+        return bool(ready)
+
+    def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while not self._stopping.is_set():
+            self._busy_since = time.monotonic()
+            try:
+                wait = 0.0 if self.pass_once() else _IDLE
+            except Exception as error:  # noqa: BLE001 - shown by /readyz, and tried again
+                self._failed(error)
+                wait, pause = pause, min(pause * 2, _LONGEST_PAUSE)
+            else:
+                pause = _FIRST_PAUSE
+                self._recovered()
+            self._busy_since = None
+            self._stopping.wait(wait)
+
+    def _settle(self, ready: Sequence[Touched], now: Nanos) -> list[Touched]:
+        """Settle what can be without reading; return the other traces."""
+        done = self._folding.settle(ready, now)
+        if done:
+            self._touched.folded([trace for trace in ready if trace.trace_id in done], {})
+        return [trace for trace in ready if trace.trace_id not in done]
+
+    def _fold(self, lot: Sequence[Touched]) -> None:
+        """Fold a lot; when it cannot be, find the trace that is to blame and set it aside."""
+        now = to_nanos(self._clock())
+        try:
+            again = self._folding.fold(lot, now)
+        except Unavailable:
+            raise
+        except Exception as error:
+            if isinstance(error, GnomonError) and not isinstance(error, StoreRefused):
+                raise
+            self._find_the_bad_one(lot, error, now)
+            return
+        self._touched.folded(lot, again)
+        self._aside.folded(trace.trace_id for trace in lot)
+        seen = to_nanos(self._clock())
+        for trace in lot:
+            if trace.first_received:
+                self._meter.run_visible(max(0, seen - trace.first_received) / SECOND)
+
+    def _find_the_bad_one(self, lot: Sequence[Touched], error: Exception, now: Nanos) -> None:
+        if len(lot) > 1:
+            middle = len(lot) // 2
+            self._fold(lot[:middle])
+            self._fold(lot[middle:])
+            return
+        code = error.code if isinstance(error, GnomonError) else type(error).__name__
+        self._aside.add(lot[0].trace_id, code, now)
+        self._meter.set_aside(code)
+        log.error("trace_set_aside", trace_id=lot[0].trace_id, code=code, exc_info=error)
+        self._touched.folded(lot, {lot[0].trace_id: Nanos(now + _SET_ASIDE)})
+
+    def _paced(self, due: Sequence[Touched], now: Nanos) -> list[Touched]:
+        """Put off large traces that were folded a moment ago; return the others."""
+        early = {
+            trace.trace_id: at for trace in due if (at := self._paces.get(trace.trace_id, 0)) > now
+        }
+        if early:
+            put_off = [trace for trace in due if trace.trace_id in early]
+            self._touched.folded(put_off, {trace: Nanos(at) for trace, at in early.items()})
+        return [trace for trace in due if trace.trace_id not in early]
+
+    def _remember(self, lot: Sequence[Touched], counts: dict[str, int]) -> None:
+        now = to_nanos(self._clock())
+        if len(self._paces) > _REMEMBERED:
+            self._paces = {trace: at for trace, at in self._paces.items() if at > now}
+        for trace in lot:
+            self._paces[trace.trace_id] = Nanos(
+                now + counts.get(trace.trace_id, 0) * SECOND // PACE
+            )
+
+    def _failed(self, error: Exception) -> None:
+        if isinstance(error, Unavailable) and error.context.get("code") == _MEMORY_LIMIT:
+            self._lot_spans = max(1, self._lot_spans // 2)
+        code = error.code if isinstance(error, GnomonError) else type(error).__name__
+        self._meter.pass_failed(code)
+        if self._failure is None:
+            log.warning("rollup_waits", code=code, detail=str(error)[:500])
+        self._failure = f"runs are not brought up to date: {error}"
+
+    def _recovered(self) -> None:
+        if self._failure is not None:
+            log.info("rollup_resumed")
+        self._failure = None
+
+
+def lots(
+    traces: Sequence[Touched], counts: dict[str, int], spans: int
+) -> Iterator[Sequence[Touched]]:
+    """Yield traces together up to a number of spans; a larger one comes alone."""
+    lot: list[Touched] = []
+    size = 0
+    for trace in traces:
+        count = counts.get(trace.trace_id, 0)
+        if lot and size + count > spans:
+            yield lot
+            lot, size = [], 0
+        lot.append(trace)
+        size += count
+    if lot:
+        yield lot

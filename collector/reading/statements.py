@@ -1,0 +1,182 @@
+"""Where SQL varies: column lists from row types, conditions from a filter. All from closed sets."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from collector.spans import LogRecord, Span
+from collector.views import Among, Facet, RunFilter, RunPosition
+from gnomon.clock import moments
+from gnomon.model import Step
+from gnomon.store.client import Value
+
+LARGE = ("request_params", "tool_arguments", "tool_result", "query")
+"""Texts of a step that may be long; a list leaves out those above `LARGE_TEXT`."""
+
+LARGE_TEXT = 16 * 1024
+
+_NANOS = "fromUnixTimestamp64Nano({{{name}:Int64}}, 'UTC')"
+
+SPAN_COLUMNS = """trace_id, span_id, parent_span_id, trace_state, name, kind,
+    toUnixTimestamp64Nano(start) AS start, toUnixTimestamp64Nano(end) AS end,
+    status_code, status_message, resource, attributes, scope_name, scope_version,
+    arrayMap(t -> toUnixTimestamp64Nano(t), `events.time`) AS event_times,
+    `events.name` AS event_names, `events.attributes` AS event_attributes,
+    `links.trace_id` AS link_traces, `links.span_id` AS link_spans,
+    `links.attributes` AS link_attributes,
+    dropped_attributes, dropped_events, dropped_links"""
+"""In the order in which `collector.reading.rows.span` takes them."""
+
+
+@dataclass(slots=True)
+class Where:
+    """Conditions joined by AND, and their typed parameters."""
+
+    conditions: list[str] = field(default_factory=list)
+    params: dict[str, Value] = field(default_factory=dict)
+
+    def add(self, condition: str, **params: Value) -> None:
+        """Add a condition that names its parameters."""
+        self.conditions.append(condition)
+        self.params.update(params)
+
+    @property
+    def text(self) -> str:
+        """The conditions as SQL; none is `true`."""
+        return " AND ".join(self.conditions) or "true"
+
+
+def columns(row_type: type) -> str:
+    """Return the select list of a row type: its fields, moments as nanoseconds."""
+    times = moments(row_type)
+    return ", ".join(
+        f"toUnixTimestamp64Nano({f.name}) AS {f.name}" if f.name in times else f.name
+        for f in fields(row_type)
+    )
+
+
+def step_columns(*, whole: bool) -> str:
+    """Return the select list of steps; unless `whole`, long texts are NULL and named."""
+    listed = columns(Step)
+    if whole:
+        return listed
+    for name in LARGE:
+        listed = listed.replace(
+            f" {name},", f" if(length({name}) > {LARGE_TEXT}, NULL, {name}) AS {name},"
+        )
+    left_out = ", ".join(f"if(length({name}) > {LARGE_TEXT}, '{name}', '')" for name in LARGE)
+    return f"{listed}, arrayFilter(n -> n != '', [{left_out}]) AS left_out"
+
+
+def log_columns() -> str:
+    """Return the select list of log records."""
+    return columns(LogRecord)
+
+
+def span_columns() -> str:
+    """Return the select list of spans."""
+    assert all(f.name in SPAN_COLUMNS for f in fields(Span))
+    return SPAN_COLUMNS
+
+
+def filled(sql: str, **words: str) -> str:
+    """Put words such as `{{columns}}` and `{{where}}` into a statement."""
+    for name, text in words.items():
+        sql = sql.replace("{{" + name + "}}", text)
+    return sql
+
+
+def where(filter_: RunFilter, *, without: Facet | None = None) -> Where:
+    """Compile a filter; `without` leaves out the condition of one facet."""
+    found = Where()
+    for name, compile_one in _CONDITIONS.items():
+        value = getattr(filter_, name)
+        if value is not None and name != without:
+            compile_one(found, value)
+    for number, (key, value) in enumerate(sorted(filter_.business_keys.items())):
+        found.add(
+            # The first half is what the index serves.
+            f"has(mapValues(business_keys), {{value{number}:String}})"
+            f" AND business_keys[{{key{number}:String}}] = {{value{number}:String}}",
+            **{f"key{number}": key, f"value{number}": value},
+        )
+    return found
+
+
+def behind(found: Where, position: RunPosition, *, newer: bool) -> None:
+    """Add the condition that a row stands behind (or before) a position."""
+    sign = ">" if newer else "<"
+    at = _NANOS.format(name="position")
+    found.add(
+        f"started_at {sign}= {at} AND (started_at, run_id) {sign} ({at}, {{position_id:String}})",
+        position=position.started_at,
+        position_id=position.run_id,
+    )
+
+
+def at_places(found: Where, places: Sequence[RunPosition]) -> None:
+    """Add the condition that a row stands at one of these places."""
+    found.add(
+        "(started_at, run_id) IN (SELECT fromUnixTimestamp64Nano(place.1, 'UTC'), place.2 FROM"
+        " (SELECT arrayJoin(arrayZip({moments:Array(Int64)}, {places:Array(String)})) AS place))",
+        moments=[place.started_at for place in places],
+        places=[place.run_id for place in places],
+    )
+
+
+def _is(column: str) -> Callable[[Where, str], None]:
+    def add(found: Where, value: str) -> None:
+        found.add(f"{column} = {{{column}:String}}", **{column: str(value)})
+
+    return add
+
+
+def _has(column: str) -> Callable[[Where, str], None]:
+    def add(found: Where, value: str) -> None:
+        found.add(f"has({column}, {{{column}:String}})", **{column: value})
+
+    return add
+
+
+def _since(found: Where, value: int) -> None:
+    found.add(f"started_at >= {_NANOS.format(name='since')}", since=value)
+
+
+def _until(found: Where, value: int) -> None:
+    found.add(f"started_at < {_NANOS.format(name='until')}", until=value)
+
+
+def _error_type(found: Where, value: str) -> None:
+    found.add(
+        "(has(error_types, {error_type:String}) OR error_type = {error_type:String})",
+        error_type=value,
+    )
+
+
+def _text(found: Where, value: str) -> None:
+    # LIKE and not position(): it is what the index of trigrams serves.
+    escaped = value.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    found.add("search LIKE lowerUTF8({text:String})", text=f"%{escaped}%")
+
+
+def _among(found: Where, value: Among) -> None:
+    found.add(f"run_id IN {value.sql}", **value.params)
+
+
+_CONDITIONS: dict[str, Callable[[Where, Any], None]] = {
+    "since": _since,
+    "until": _until,
+    "origin": _is("origin"),
+    "status": _is("status"),
+    "state": _is("state"),
+    "agent": _is("agent_name"),
+    "version": _is("agent_version"),
+    "environment": _is("environment"),
+    "error_type": _error_type,
+    "model": _has("models"),
+    "tool": _has("tools"),
+    "conversation_id": _is("conversation_id"),
+    "text": _text,
+    "among": _among,
+}
+"""Field of the filter to its condition; the names of facets are among them."""

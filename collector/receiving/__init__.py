@@ -1,0 +1,1 @@
+"""From a sender's bytes to the queue: transports, limits, inspection, answers."""
