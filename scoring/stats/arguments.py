@@ -102,9 +102,9 @@ def z_of(confidence: float) -> float:
 
 def t_of(confidence: float, df: float) -> float:
     """Return the Student quantile of a two-sided confidence at `df` degrees of freedom."""
-    from scipy import stats  # here, since it takes a second to import
+    from scipy import special  # what scipy.stats.t.ppf calls, at a third of its time to import
 
-    return float(stats.t.ppf(0.5 + level(confidence) / 2, df))
+    return float(special.stdtrit(df, 0.5 + level(confidence) / 2))
 
 
 def round_up(value: float) -> int:

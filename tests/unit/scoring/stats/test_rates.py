@@ -1,13 +1,17 @@
 """Shares: bounds, symmetry, and what scipy and statsmodels say."""
 
 import math
+import subprocess
+import sys
 
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from scoring import stats
+from scoring.stats.arguments import t_of
 from tests.unit.scoring.stats.strategies import CONFIDENCE, parts
 
 few = settings(max_examples=40)
@@ -25,6 +29,33 @@ def test_wilson_holds_its_value_and_equals_statsmodels(counts, confidence):
     assert found.high == pytest.approx(
         proportion_confint(x, n, 1 - confidence, method="wilson")[1], abs=1e-9
     )
+
+
+@few
+@given(
+    st.integers(1, 10**12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), CONFIDENCE
+)
+def test_wilson_equals_scipy_at_every_size(counts, confidence):
+    x, n = counts
+    found = stats.wilson(x, n, confidence=confidence)
+    limits = scipy.stats.binomtest(x, n).proportion_ci(confidence, method="wilson")
+    assert (found.low, found.high) == pytest.approx((limits.low, limits.high), rel=1e-9, abs=1e-15)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+@few
+@given(st.floats(1, 1e6), CONFIDENCE)
+def test_the_quantile_of_student_is_that_of_scipy_to_the_last_bit(df, confidence):
+    assert t_of(confidence, df) == float(scipy.stats.t.ppf(0.5 + confidence / 2, df))
+
+
+def test_a_wilson_interval_imports_no_scipy():
+    script = (
+        "import sys; from scoring.stats.rates import rate; rate(3, 10, unit='run')\n"
+        "print(sorted({'scipy', 'numpy'} & {*sys.modules}))"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert out.stdout.strip() == "[]", out.stdout + out.stderr
 
 
 @few
