@@ -1,11 +1,13 @@
 """The pages over made-up runs, and a reader of the HTML they answer with."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 from starlette.testclient import TestClient
 
+from collector.folding.set_aside import SetAside
 from collector.spans import Span
 from collector.watched import Watched
 from gnomon.clock import from_nanos
@@ -45,7 +47,10 @@ def month() -> memory.MemoryReader:
 
 
 def site(
-    reader: memory.MemoryReader, books: memory.MemoryBooks, judging: Judging | None = None
+    reader: memory.MemoryReader,
+    books: memory.MemoryBooks,
+    judging: Judging | None = None,
+    unread: Callable[[], Sequence[SetAside]] = tuple,
 ) -> Site:
     app = build_web(
         reader,
@@ -56,6 +61,7 @@ def site(
         lambda: from_nanos(desk.NOW),
         judging=judging,
         explain=explain,
+        unread=unread,
     )
     client = TestClient(app, base_url="http://testserver", follow_redirects=False)
     return Site(reader, books, client)

@@ -250,4 +250,5 @@ def _pages(
         judging=judged,
         explain=explained,
         addresses=addresses,
+        unread=collector.rollup.set_aside,
     )

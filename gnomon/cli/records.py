@@ -182,6 +182,10 @@ def ledger(
             empty="nothing arrived in this time",
         )
         show.notes.print("balanced" if answer["balanced"] else "NOT BALANCED: please report this")
+        if answer["unread_traces"]:
+            show.notes.print(
+                f"{answer['unread_traces']} stored traces cannot be read into runs: gnomon doctor"
+            )
     if not answer["balanced"]:
         raise typer.Exit(1)
 

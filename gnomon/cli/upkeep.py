@@ -22,7 +22,8 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Say what works here, what does not, and the mend. Exit 1 when something must be mended."""
-    from gnomon.cli.doctor import Finding, examine
+    from gnomon.cli.doctor import examine
+    from gnomon.cli.finding import Finding
 
     findings: list[Finding] = []
     with show.notes.status("looking"):

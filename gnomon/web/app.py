@@ -13,6 +13,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import gnomon
+from collector.folding.set_aside import SetAside
 from collector.queue.port import Books, TouchedTraces
 from collector.watched import Watched
 from gnomon.clock import Clock, utc_now
@@ -68,6 +69,7 @@ def build_web(
     judging: Judging | None = None,
     explain: Explain | None = None,
     addresses: Callable[[], Mapping[str, str]] | None = None,
+    unread: Callable[[], Sequence[SetAside]] = tuple,
 ) -> FastAPI:
     """Return the pages as an application to be mounted at `/`, behind the API's routes.
 
@@ -75,6 +77,7 @@ def build_web(
     `explain`: which rule filled which field; without it the tab is absent.
     `addresses`: where `otlp_http` and `otlp_grpc` are received, for the first steps; without it
     they are read from the settings.
+    `unread`: the traces that cannot be folded into runs.
     """
     forms = Forms()
     files = assets.load()
@@ -93,7 +96,7 @@ def build_web(
     order = tuple(watched.business_keys)
     _add_runs(app, pages, reader, order, judging)
     _add_run(app, pages, reader, explain, order, judging)
-    _add_status(app, pages, books, touched, forms, judging)
+    _add_status(app, pages, books, touched, unread, forms, judging)
     if judging is not None:
         add_judged(app, pages, reader, judging)
     _add_frame(app, pages, forms)
@@ -270,6 +273,7 @@ def _add_status(
     pages: Pages,
     books: Books,
     touched: TouchedTraces,
+    unread: Callable[[], Sequence[SetAside]],
     forms: Forms,
     judging: Judging | None,
 ) -> None:
@@ -285,6 +289,7 @@ def _add_status(
             books,
             touched,
             pages.now(),
+            unread=unread(),
             hours=hours,
             after=after,
             done=status.DONE.get(done, ""),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from collector.folding.set_aside import SetAside
 from collector.queue.port import Books, DeadLetter, LedgerRow, TouchedTraces
 from gnomon.clock import Nanos
 from gnomon.web.freshness import HOUR, Account, Freshness, account, accounts, freshness
@@ -13,6 +14,8 @@ DONE = {
     "drop": "The dead letter is deleted; its spans stay counted as rejected.",
 }
 LETTERS = 50
+UNREAD = 50
+"""Traces without a run that the page names; all are counted."""
 _SHOWN = 4_000
 """Bytes of a payload that the page prints."""
 
@@ -28,6 +31,10 @@ class StatusView:
     sources: Sequence[Account]
     rows: Sequence[LedgerRow]
     freshness: Freshness
+    unread: Sequence[SetAside]
+    """The first traces that are stored and cannot be read into runs."""
+    unread_traces: int
+    """How many there are."""
     letters: Sequence[DeadLetter]
     more_letters: str
     """The address of the next page of dead letters, '' at the end."""
@@ -55,6 +62,7 @@ def status(
     hours: int,
     after: int,
     done: str,
+    unread: Sequence[SetAside] = (),
     work: Work | None = None,
 ) -> StatusView:
     """Return the page."""
@@ -68,6 +76,8 @@ def status(
         sources=accounts(rows),
         rows=rows,
         freshness=freshness(books, touched, now),
+        unread=unread[:UNREAD],
+        unread_traces=len(unread),
         letters=letters[:LETTERS],
         more_letters=f"/status?hours={hours}&after={letters[LETTERS - 1].id}"
         if len(letters) > LETTERS

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from collector.folding.set_aside import SetAside
 from gnomon.clock import Nanos
 from gnomon.model import RunState, RunStatus
 from gnomon.web.amounts import FEW
@@ -164,6 +165,20 @@ def test_the_age_of_the_oldest_pending_is_said(full: Site) -> None:
     assert "the oldest came 2.0 s ago" in page(full, "/status").words
     full.books.pending = None
     assert "nothing waits for the store" in page(full, "/status").words
+
+
+def test_traces_without_a_run_are_named_with_error_and_mend(full: Site) -> None:
+    assert "Unread traces" not in page(full, "/status").words
+    lost = [
+        SetAside(trace_id=f"{number:032x}", error="RecursionError", since=Nanos(desk.NOW - number))
+        for number in range(60)
+    ]
+    broken = pages.site(full.reader, full.books, unread=lambda: lost)
+    words = " ".join(page(broken, "/status").words.split())
+    assert "60 stored traces cannot be read into runs" in words
+    assert f"{lost[7].trace_id} RecursionError" in words
+    assert "report the event trace_set_aside" in words
+    assert "50 of 60 are shown" in words
 
 
 def test_a_dead_letter_is_shown_with_its_bytes(full: Site) -> None:
