@@ -2,7 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -106,27 +107,42 @@ class Embedded:
 
     def insert(self, handle: Client, insert: Insert) -> None:
         """Hand the data over in a file of our own; what a crash leaves is removed at start."""
-        number, name = tempfile.mkstemp(dir=self._scratch, suffix=".insert")
-        try:
-            try:
-                with os.fdopen(number, "wb") as file:
-                    file.write(insert.body)
-            except OSError as error:
-                raise file_fault(error, self._scratch) from error
+        with self._file(insert.body) as name:
             settings = settings_clause(insert.settings)
             handle.command(
                 f"INSERT INTO {insert.target} FROM INFILE {quoted(name)}{settings}"
                 f" FORMAT {insert.format}"
             )
+
+    @contextmanager
+    def _file(self, body: bytes) -> Iterator[str]:
+        """Lend the name of a file that holds these bytes."""
+        try:
+            file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed below, on every way
+                dir=self._scratch, suffix=".insert", delete=False
+            )
+        except OSError as error:
+            raise file_fault(error, self._scratch) from error
+        try:
+            try:
+                with file:
+                    file.write(body)
+            except OSError as error:
+                raise file_fault(error, self._scratch) from error
+            yield file.name
         finally:
-            Path(name).unlink(missing_ok=True)
+            with suppress(OSError):  # it is removed at the next start
+                Path(file.name).unlink()
 
     def close(self) -> None:
         """Let another process have the directory."""
         self._hold.release()
 
     def _create_database(self) -> None:
-        self.directory.mkdir(exist_ok=True)
+        try:
+            self.directory.mkdir(exist_ok=True)
+        except OSError as error:
+            raise file_fault(error, self.directory) from error
         client = self._client(None)
         try:
             client.command(f"CREATE DATABASE IF NOT EXISTS {self.database}", use_database=False)

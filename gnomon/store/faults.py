@@ -1,5 +1,6 @@
 """What the driver says went wrong, as errors of the house. Decided by numeric codes, once."""
 
+import errno
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from gnomon.errors import (
     StoreRefused,
     StoreUnavailable,
 )
+from gnomon.store.held import mend_of_file
 
 UNKNOWN_TABLE = 60
 UNKNOWN_DATABASE = 81
@@ -43,8 +45,11 @@ _OUR_CALL = (driver.ProgrammingError, driver.DataError, driver.NotSupportedError
 _CREDENTIALS = frozenset({192, 193, 194, 516})
 _RIGHTS = frozenset({164, 291, 497})
 _NO_SPACE = 243
-_ENOSPC = re.compile(r"\berrno: (?:28|122)\b|\bENOSPC\b")
-"""Full disk and quota as the operating system numbers them, inside any code of ClickHouse."""
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_OS = re.compile(r"\berrno: (?P<number>\d+), strerror: ")
+"""How ClickHouse says, inside any code, that the operating system refused it a file."""
+
+_SPACE = re.compile(r"\bENOSPC\b|^Code: 1001\b.*filesystem error: .*No space left on device")
 
 _DAMAGED = frozenset(
     {
@@ -86,22 +91,36 @@ def fault(error: Exception, *, tag: str, writing: bool = False) -> GnomonError:
     """Return the error of the house for one of the driver."""
     code = getattr(error, "code", None)
     text = str(error)
-    kind = _without_code(error, text) if code is None else _by_code(code, text, writing)
+    number = _refused_by_system(text)
+    kind = _kind(error, code, number, writing)
     said = f"{tag}: {_first_line(text)}"
     mend = _MENDS.get(kind)
+    if kind is StoreUnavailable and number is not None:
+        mend = f"ClickHouse was refused a file: {mend_of_file(number)}"
     return kind(f"{mend} ({said})" if mend else said, code=code, tag=tag)
 
 
-def _without_code(error: Exception, text: str) -> type[GnomonError]:
-    """Return what it is when no engine has spoken: the way to it, or our own call."""
-    if _ENOSPC.search(text):
-        return DiskFull
-    return StoreRefused if isinstance(error, _OUR_CALL) else StoreUnavailable
+def _refused_by_system(text: str) -> int | None:
+    """Return the number with which the operating system refused a file, if that is what happened."""
+    said = _OS.search(text)
+    if said is not None:
+        return int(said["number"])
+    return errno.ENOSPC if _SPACE.search(text) else None
 
 
-def _by_code(code: int, text: str, writing: bool) -> type[GnomonError]:
-    if code == _NO_SPACE or _ENOSPC.search(text):
+def _kind(
+    error: Exception, code: int | None, number: int | None, writing: bool
+) -> type[GnomonError]:
+    if code == _NO_SPACE or number in _FULL:
         return DiskFull
+    if number is not None and code not in _DAMAGED:
+        return StoreUnavailable  # the machine's fault, never that of the statement or its data
+    if code is None:  # no engine has spoken: it is the way to it, or our own call
+        return StoreRefused if isinstance(error, _OUR_CALL) else StoreUnavailable
+    return _by_code(code, writing)
+
+
+def _by_code(code: int, writing: bool) -> type[GnomonError]:
     if code in _LATER:
         return StoreUnavailable
     if code in _DAMAGED or (code in _SHORT and not writing):

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -27,6 +28,9 @@ class Hold:
             holder = _noted(self._file)
             self._file.close()
             raise held(data, holder) from None
+        except OSError as error:
+            self._file.close()
+            raise file_fault(error, data) from error
         try:
             _note(self._file)
         except OSError as error:
@@ -75,13 +79,31 @@ def engine_holder(directory: Path) -> int | None:
     return None
 
 
+_GONE = "it is gone; put it back and restart Gnomon, or choose another directory with --data"
+_RIGHTS = "mend its rights, or choose another directory with --data"
+_MENDS: Mapping[int, str] = {
+    errno.ENOENT: _GONE,
+    errno.ESTALE: _GONE,
+    errno.EACCES: _RIGHTS,
+    errno.EPERM: _RIGHTS,
+    errno.EROFS: "mount it writable again (`dmesg` says why it is not), or choose another with --data",
+    errno.EMFILE: "raise the limit of open files (`ulimit -n`, LimitNOFILE=) and restart Gnomon",
+    errno.ENFILE: "raise the machine's limit of open files (fs.file-max)",
+    errno.EIO: "the disk answers with errors (`dmesg`): replace it and restore a backup",
+    errno.ENOLCK: "the file system grants no locks (NFS?); choose a local directory with --data",
+}
+
+
+def mend_of_file(number: int | None) -> str:
+    """Return what to do when the operating system refuses a file with this number."""
+    return _MENDS.get(number or 0, "choose a directory that can be written with --data")
+
+
 def file_fault(error: OSError, where: Path) -> GnomonError:
     """Return the error of the house for a file that cannot be written."""
     if error.errno in _FULL:
-        return DiskFull(f"{where}: no space left on the device")
-    return ConfigError(
-        f"{where}: {error.strerror}; choose a directory that can be written with --data"
-    )
+        return DiskFull(f"{where}: {error.strerror}; free some, or move the data directory")
+    return ConfigError(f"{where}: {error.strerror}; {mend_of_file(error.errno)}")
 
 
 def _open(path: Path) -> BinaryIO:

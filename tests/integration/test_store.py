@@ -1,6 +1,7 @@
 import datetime as dt
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -329,6 +330,69 @@ def test_a_full_disk_refuses_in_time_and_loses_nothing_it_took(small_disk: Path)
     store = open_store(Settings(data=small_disk))
     assert store.read("SELECT count() AS n FROM blobs", tag="t") == [{"n": taken}]
     store.close()
+
+
+BLOBS = "CREATE TABLE blobs (a String) ENGINE = MergeTree ORDER BY tuple()"
+BLOB = "INSERT INTO blobs FORMAT RawBLOB"
+
+
+def test_a_directory_removed_meanwhile_is_named_with_the_mend(tmp_path: Path) -> None:
+    store = open_store(Settings(data=tmp_path))
+    store.command(BLOBS, tag="t")
+    scratch = tmp_path / "store-scratch"
+    scratch.rmdir()
+    with pytest.raises(ConfigError, match=r"store-scratch: .*put it back and restart"):
+        store.insert_raw(BLOB, b"x", tag="t")
+    scratch.mkdir()
+    store.insert_raw(BLOB, b"x", tag="t")
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected", "says"),
+    [("ro", ConfigError, "mount it writable again"), ("nr_inodes=1", DiskFull, "free some")],
+)
+def test_a_file_system_that_takes_no_file_is_told_apart_and_forgotten_when_mended(
+    tmp_path: Path, options: str, expected: type[Exception], says: str
+) -> None:
+    store = open_store(Settings(data=tmp_path))
+    store.command(BLOBS, tag="t")
+    scratch = str(tmp_path / "store-scratch")
+    command = ["mount", "-t", "tmpfs", "-o", f"size=1m,{options}", "tmpfs", scratch]
+    try:
+        if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("needs the right to mount a small file system")
+        try:
+            with pytest.raises(expected, match=says):
+                store.insert_raw(BLOB, b"x", tag="t")
+        finally:
+            subprocess.run(["umount", scratch], check=True)
+        store.insert_raw(BLOB, b"x", tag="t")
+        assert store.read("SELECT a FROM blobs", tag="t") == [{"a": "x"}]
+    finally:
+        store.close()
+
+
+def test_too_many_open_files_are_the_machines_fault_and_not_that_of_the_data(
+    tmp_path: Path,
+) -> None:
+    store = open_store(Settings(data=tmp_path))
+    store.command(BLOBS, tag="t")
+    store.insert_raw(BLOB, b"x", tag="t")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    refused = 0
+    for spare in range(1, 8):  # each refuses another file
+        number = max(int(entry.name) for entry in Path("/proc/self/fd").iterdir()) + spare
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number, before[1]))
+        try:
+            store.insert_raw(BLOB, b"x", tag="t")
+        except (StoreUnavailable, ConfigError) as error:
+            refused += 1
+            assert "ulimit -n" in str(error)  # noqa: PT017 - some are let through
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    store.close()
+    assert refused
 
 
 def test_a_disk_full_to_the_last_byte_is_called_so_at_the_start(tmp_path: Path) -> None:

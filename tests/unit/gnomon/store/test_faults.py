@@ -1,0 +1,47 @@
+"""What the operating system refuses is the machine's fault; what ClickHouse refuses is ours."""
+
+import pytest
+from clickhouse_connect.driver import exceptions as driver
+
+from gnomon.errors import DiskFull, GnomonError, StoreDamaged, StoreRefused, StoreUnavailable
+from gnomon.store.faults import fault
+
+OPEN = "Code: 76. DB::ErrnoException: Cannot open file /d/x: , errno: {}, strerror: {}. (CANNOT_OPEN_FILE)"
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "expected", "mend"),
+    [
+        (24, "Too many open files", StoreUnavailable, "ulimit -n"),
+        (30, "Read-only file system", StoreUnavailable, "mount it writable"),
+        (13, "Permission denied", StoreUnavailable, "mend its rights"),
+        (28, "No space left on device", DiskFull, "free some"),
+        (122, "Disk quota exceeded", DiskFull, "free some"),
+    ],
+)
+def test_a_refused_file_is_named_with_the_mend_whatever_the_code(
+    number: int, words: str, expected: type[GnomonError], mend: str
+) -> None:
+    error = driver.DatabaseError(OPEN.format(number, words))
+    error.code = 76
+    found = fault(error, tag="t", writing=True)
+    assert type(found) is expected
+    assert mend in found.detail
+    assert words in found.detail
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "expected"),
+    [
+        (27, "Code: 27. DB::Exception: Cannot parse 'errno: 24 in my log'", StoreRefused),
+        (1001, "Code: 1001. std::exception: filesystem error: No space left on device", DiskFull),
+        (1001, "Code: 1001. std::exception: something else", StoreRefused),
+        (40, "Code: 40. DB::Exception: Checksum doesn't match", StoreDamaged),
+    ],
+)
+def test_words_inside_the_data_decide_nothing(
+    code: int, text: str, expected: type[GnomonError]
+) -> None:
+    error = driver.DatabaseError(text)
+    error.code = code
+    assert type(fault(error, tag="t", writing=True)) is expected
