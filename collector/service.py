@@ -13,11 +13,13 @@ from collector.metrics import LedgerMetrics
 from collector.queue.port import Books, Signal, TouchedTraces
 from collector.queue.spool import Spool
 from collector.receiving.grpc import GrpcReceiver
+from collector.receiving.intake import Intake
 from collector.receiving.listener import HttpListener
 from collector.receiving.receivers import build_receivers
 from collector.router import build_router
 from collector.store import Reader
 from collector.store import Writer as Rows
+from collector.tables.source import TableSource, tables_of
 from collector.watched import Watched
 from collector.writer import Writer
 from gnomon.clock import Clock
@@ -75,8 +77,15 @@ def opened(
         writer = Writer(queue, store, settings.queue, clock=clock, meter=meter)
         rollup = RollUp(folding, queue.touched, clock=clock, meter=meter)
         grpc, http = build_receivers(queue, settings, clock, meter.refused)
+        intake = Intake(queue, settings, clock, meter.refused)
+        tables = tables_of(store, settings.source)
+        sources: list[Part] = (
+            [TableSource(tables, intake, queue.books, settings.source, clock=clock)]
+            if tables
+            else []
+        )
         metrics.registry.register(LedgerMetrics(queue.books, clock, rollup.set_aside))
-        parts = (writer, rollup, grpc, http)
+        parts: tuple[Part, ...] = (writer, rollup, *sources, grpc, http)
         yield Collector(
             store=store,
             reader=reader,

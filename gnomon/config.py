@@ -121,6 +121,29 @@ class IngestSettings(Section):
     )
 
 
+TableName = Annotated[str, Field(pattern=r"^\w+(\.\w+)?$")]
+
+
+class SourceSettings(Section):
+    """Tables of the OpenTelemetry Collector's ClickHouse exporter in the store that are read."""
+
+    traces: TableName | None = Field(
+        default=None, description="Table of spans, database.table; unset = none is read."
+    )
+    logs: TableName | None = Field(
+        default=None, description="Table of log records, database.table; unset = none is read."
+    )
+    services: tuple[str, ...] = Field(
+        default=(), description="Only rows of these services; none named = of all."
+    )
+    every: Duration = Field(
+        default=dt.timedelta(seconds=10), description="How often the tables are looked at."
+    )
+    lookback: Duration = Field(
+        default=dt.timedelta(days=1), description="How old a row may be when it is written."
+    )
+
+
 class LogSettings(Section):
     """How Gnomon tells about itself."""
 
@@ -167,6 +190,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     queue: QueueSettings = QueueSettings()
     ingest: IngestSettings = IngestSettings()
+    source: SourceSettings = SourceSettings()
     log: LogSettings = LogSettings()
 
     @property

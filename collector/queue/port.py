@@ -18,7 +18,7 @@ class Request:
 
     signal: Signal
     source: str
-    """`<signal>/<grpc|http>/<sender>`, e.g. `traces/http/loopback`."""
+    """`<signal>/<grpc|http|table>/<sender>`, e.g. `traces/http/loopback`."""
     payload: bytes
     """Protobuf of an Export…ServiceRequest that holds only what is accepted; b'' if nothing is."""
     digest: bytes

@@ -22,7 +22,7 @@ from gnomon.clock import Clock, Nanos, to_nanos
 from gnomon.config import Settings
 from gnomon.errors import Unavailable
 
-Transport = Literal["grpc", "http"]
+Transport = Literal["grpc", "http", "table"]
 
 CountRefused = Callable[[str, str], None]
 """Told transport and reason of a request that was answered with an error and never counted as
