@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from collector.folding.fold import Folded
 from collector.folding import open_runs
+from collector.folding.fold import Folded
 from collector.folding.open_runs import OpenRuns
 from collector.queue.port import Touched
 from gnomon.clock import Nanos
