@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 from clickhouse_connect.driver.client import Client
 
+from gnomon import rows as row_text
 from gnomon.config import Settings
 from gnomon.errors import StoreDamaged, StoreUnavailable
-from gnomon.store import rows as row_text
 from gnomon.store.engines import Embedded, Engine, Insert, Server, settings_clause
 from gnomon.store.faults import translated
 from gnomon.store.sql import load
@@ -89,6 +89,17 @@ class Store:
         text = self._select(sql, "JSONCompactEachRow", tag, settings, {**(bind or {}), **params})
         for line in text.splitlines():
             yield orjson.loads(line)
+
+    def lines(
+        self,
+        sql: str,
+        *,
+        tag: str,
+        settings: Mapping[str, str | int] | None = None,
+        **params: Value,
+    ) -> bytes:
+        """Run a SELECT; return its rows as JSON lists, one a line, for somebody else to read."""
+        return self._select(sql, "JSONCompactEachRow", tag, settings, params)
 
     def insert(
         self,

@@ -13,8 +13,8 @@ from clickhouse_connect.driver import exceptions as driver
 from clickhouse_connect.driver.client import Client
 
 from gnomon.config import StoreSettings
-from gnomon.errors import ConfigError, DiskFull, GnomonError, StoreDamaged, StoreHeld
-from gnomon.store.faults import UNKNOWN_DATABASE, fault
+from gnomon.errors import ConfigError, DiskFull, GnomonError, StoreDamaged, StoreHeld, StoreRefused
+from gnomon.store.faults import UNKNOWN_DATABASE, code_of, fault
 from gnomon.store.held import Hold, engine_holder, file_fault, held
 
 DATABASE = "gnomon"
@@ -23,6 +23,9 @@ DATABASE = "gnomon"
 Settings = Mapping[str, str | int]
 
 CONNECT_SECONDS = 5
+
+OLDEST = (24, 10)
+"""The first version of the server that knows every setting of SESSION."""
 
 ROOM = 128 * 1024**2
 """Bytes that must be left on the disk for an insert. A part whose last small files meet a full disk
@@ -189,6 +192,7 @@ class Server:
         self._session = _session(settings)
         self._cluster = settings.cluster
         self.database = unquote(self._url.path.strip("/")) or DATABASE
+        self._refuse_old()
         self._ensure_database()
 
     def handle(self) -> Client:
@@ -204,7 +208,7 @@ class Server:
     def close(self) -> None:
         """Hold nothing."""
 
-    def _client(self, database: str | None) -> Client:
+    def _client(self, database: str | None, settings: Settings | None = None) -> Client:
         try:
             return get_client(
                 interface=self._url.scheme,
@@ -218,10 +222,10 @@ class Server:
                 send_receive_timeout=self._timeout * 10 + 30,
                 autogenerate_session_id=False,
                 form_encode_query_params=True,
-                settings=dict(self._session),
+                settings=dict(self._session if settings is None else settings),
             )
         except driver.ClickHouseError as error:
-            if getattr(error, "code", None) == UNKNOWN_DATABASE:
+            if code_of(error) == UNKNOWN_DATABASE:
                 raise
             translated = fault(error, tag="store.open")
             raise type(translated)(
@@ -229,6 +233,18 @@ class Server:
                 f"{_mend(translated)}",
                 **translated.context,
             ) from error
+
+    def _refuse_old(self) -> None:
+        """Raise before the first of our settings would be called unknown."""
+        client = self._client(None, {})
+        version = client.server_version
+        client.close()
+        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+            raise ConfigError(
+                f"ClickHouse at {self._where} is version {version}; Gnomon needs"
+                f" {'.'.join(map(str, OLDEST))} or newer: update it, or name another in"
+                " GNOMON_STORE__URL"
+            )
 
     def _ensure_database(self) -> None:
         try:
@@ -297,6 +313,8 @@ def _port(url: SplitResult) -> int:
 
 
 def _mend(error: GnomonError) -> str:
+    if isinstance(error, StoreRefused):
+        return f" Gnomon needs ClickHouse {'.'.join(map(str, OLDEST))} or newer"
     if isinstance(error, ConfigError):
         return " Check user, password and rights in GNOMON_STORE__URL"
     return " Check that it runs and that GNOMON_STORE__URL names its HTTP port"

@@ -49,6 +49,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _OS = re.compile(r"\berrno: (?P<number>\d+), strerror: ")
 """How ClickHouse says, inside any code, that the operating system refused it a file."""
 
+_CODE = re.compile(r"server response: Code: (?P<code>\d+)\b")
 _SPACE = re.compile(r"\bENOSPC\b|^Code: 1001\b.*filesystem error: .*No space left on device")
 
 _DAMAGED = frozenset(
@@ -89,8 +90,8 @@ def translated(*, tag: str, writing: bool = False) -> Iterator[None]:
 
 def fault(error: Exception, *, tag: str, writing: bool = False) -> GnomonError:
     """Return the error of the house for one of the driver."""
-    code = getattr(error, "code", None)
     text = str(error)
+    code = code_of(error)
     number = _refused_by_system(text)
     kind = _kind(error, code, number, writing)
     said = f"{tag}: {_first_line(text)}"
@@ -98,6 +99,13 @@ def fault(error: Exception, *, tag: str, writing: bool = False) -> GnomonError:
     if kind is StoreUnavailable and number is not None:
         mend = f"ClickHouse was refused a file: {mend_of_file(number)}"
     return kind(f"{mend} ({said})" if mend else said, code=code, tag=tag)
+
+
+def code_of(error: Exception) -> int | None:
+    """Return ClickHouse's number of an error; from its text where a proxy dropped the header."""
+    code = getattr(error, "code", None)
+    said = _CODE.search(str(error)) if code is None else None
+    return int(said["code"]) if said is not None else code
 
 
 def _refused_by_system(text: str) -> int | None:

@@ -26,9 +26,9 @@ from gnomon.errors import (
     StoreRefused,
     StoreUnavailable,
 )
-from gnomon.store import Store, open_store
+from gnomon.store import Store, engines, open_store
 from gnomon.store.held import LOCK
-from tests.stores import BOTH, fresh_store
+from tests.stores import BOTH, fresh_store, settings_for
 
 NASTY = 'it\'s \\ "quoted"\n\t\0 é 😀 {x:String} \\N'
 
@@ -471,6 +471,14 @@ def test_an_unreachable_server_is_named_with_the_mend_and_without_the_password()
     assert "sesame" not in str(caught.value)
 
 
+def test_a_server_that_is_too_old_is_told_its_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(engines, "OLDEST", (99, 1))
+    with pytest.raises(ConfigError, match=r"is version 2\d\.\S+; Gnomon needs 99\.1 or newer"):
+        open_store(settings_for("server", tmp_path))
+
+
 @pytest.mark.parametrize("url", ["clickhouse://db", "db:8123", "http://", "tcp://db:9000"])
 def test_an_address_of_another_kind_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match="http://user:password@host:8123"):
@@ -486,14 +494,16 @@ def test_an_address_of_another_kind_is_refused(url: str) -> None:
         (202, "TOO_MANY_SIMULTANEOUS_QUERIES", StoreUnavailable),
     ],
 )
+@pytest.mark.parametrize("header", [True, False], ids=["header", "proxy"])
 def test_what_a_server_answers_is_told_apart_by_number(
-    code: int, name: str, expected: type[Exception]
+    code: int, name: str, expected: type[Exception], header: bool
 ) -> None:
     class Refusing(BaseHTTPRequestHandler):
         def do_POST(self) -> None:  # the name http.server looks for
             body = f"Code: {code}. DB::Exception: no. ({name})".encode()
             self.send_response(500)
-            self.send_header("X-ClickHouse-Exception-Code", str(code))
+            if header:
+                self.send_header("X-ClickHouse-Exception-Code", str(code))
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
