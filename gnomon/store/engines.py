@@ -1,6 +1,7 @@
 """The two engines behind one face: chdb in this process, or a server by HTTP."""
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -237,9 +238,10 @@ class Server:
     def _refuse_old(self) -> None:
         """Raise before the first of our settings would be called unknown."""
         client = self._client(None, {})
-        version = client.server_version
+        version = client.server_version or ""
         client.close()
-        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+        numbers = re.match(r"(\d+)\.(\d+)", version)
+        if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
             raise ConfigError(
                 f"ClickHouse at {self._where} is version {version}; Gnomon needs"
                 f" {'.'.join(map(str, OLDEST))} or newer: update it, or name another in"
