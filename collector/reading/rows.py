@@ -1,6 +1,6 @@
 """Rows of the store back to the nouns they were, and the place where a run stands."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +8,12 @@ from collector.spans import Event, Link, LogRecord, Span
 from collector.views import Outline, RunBucket
 from gnomon.clock import Nanos
 from gnomon.model import Evaluation, Kind, Origin, Run, RunId, RunState, RunStatus, Step
-from gnomon.store.rows import columns
+from gnomon.rows import columns
 
 _KINDS = {kind.value: kind for kind in Kind}
 _ORIGINS = {origin.value: origin for origin in Origin}
 _OUTLINE = columns(Outline)
+_LOG = columns(LogRecord)
 _BUCKET = columns(RunBucket)
 _RUN_LISTS = ("trace_ids", "error_types", "models", "tools", "agents", "dialects", "flags")
 
@@ -79,6 +80,11 @@ def log_record(row: Mapping[str, Any]) -> LogRecord:
     return LogRecord(**row)
 
 
+def log_line(row: Sequence[Any]) -> LogRecord:
+    """Return a log record from a row in the order of its fields."""
+    return LogRecord(**dict(zip(_LOG, row, strict=True)))
+
+
 def step(row: dict[str, Any]) -> Step:
     """Return a step from a row by column name; the row is used up."""
     row["kind"] = _KINDS[row["kind"]]
@@ -113,7 +119,16 @@ def place(row: Mapping[str, Any]) -> Place:
     return Place(**{**row, "state": RunState(row["state"]), "trace_ids": tuple(row["trace_ids"])})
 
 
+def newest(places: Iterable[Place]) -> dict[RunId, Place]:
+    """Return the last written place of each run."""
+    found: dict[RunId, Place] = {}
+    for place in places:
+        known = found.get(place.run_id)
+        if known is None or place.folded_at > known.folded_at:
+            found[place.run_id] = place
+    return found
+
+
 def bucket(row: Mapping[str, Any]) -> RunBucket:
     """Return the figures of a bucket from a row by column name."""
-    values = {name: row[name] for name in _BUCKET if name in row}
-    return RunBucket(group=row["grouped"], **values)
+    return RunBucket(**{name: row[name] for name in _BUCKET})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gnomon.clock import Nanos
 from gnomon.errors import StoreRefused
 from gnomon.model import Evaluation, Kind, Origin, RunId, SpanId, Step, TraceId
-from gnomon.store import rows
+from gnomon import rows
 
 
 def test_a_moment_keeps_all_nine_digits() -> None:
