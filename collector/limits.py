@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from gnomon.model import Kind, Step
+from collector.views import Told
+from gnomon.model import Kind
 
-Applies = Callable[[Sequence[Step]], bool]
+Applies = Callable[[Sequence[Told]], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,22 +27,21 @@ class Limit:
     """False: it may touch this run, which nothing on the wire can tell; for the doctor."""
 
 
-def limits_of(steps: Sequence[Step], *, possible: bool = False) -> list[Limit]:
-    """Return the limits that hold for the steps of one run, in the order of the table.
+def limits_of(told: Sequence[Told], *, possible: bool = False) -> list[Limit]:
+    """Return the limits that hold for what one run told, in the order of the table.
 
     With `possible`, also those that hold for the library and can not be seen in a run.
     """
-    return [limit for limit in LIMITS if (limit.certain or possible) and _holds(limit, steps)]
+    return [limit for limit in LIMITS if (limit.certain or possible) and _holds(limit, told)]
 
 
-def _holds(limit: Limit, steps: Sequence[Step]) -> bool:
+def _holds(limit: Limit, told: Sequence[Told]) -> bool:
     own = [
-        step
-        for step in steps
-        if limit.scope.fullmatch(step.scope_name)
-        and _in_versions(step.scope_version, limit.versions)
+        one
+        for one in told
+        if limit.scope.fullmatch(one.scope_name) and _in_versions(one.scope_version, limit.versions)
     ]
-    return bool(own) and limit.applies(steps if limit.applies in _OF_THE_RUN else own)
+    return bool(own) and limit.applies(told if limit.applies in _OF_THE_RUN else own)
 
 
 def _in_versions(version: str, versions: tuple[str, str]) -> bool:
@@ -56,47 +56,47 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
-def _calls(steps: Iterable[Step], *kinds: Kind) -> list[Step]:
-    return [step for step in steps if step.counted and step.kind in kinds]
+def _calls(told: Iterable[Told]) -> list[Told]:
+    return [one for one in told if one.counted and one.kind is Kind.LLM]
 
 
-def _no_model_steps(steps: Sequence[Step]) -> bool:
-    return not _calls(steps, Kind.LLM)
+def _no_model_steps(told: Sequence[Told]) -> bool:
+    return not _calls(told)
 
 
-def _no_tokens(steps: Sequence[Step]) -> bool:
-    calls = [step for step in _calls(steps, Kind.LLM) if step.status == "ok"]
-    return bool(calls) and all(step.input_tokens is None for step in calls)
+def _no_tokens(told: Sequence[Told]) -> bool:
+    calls = [one for one in _calls(told) if one.ok]
+    return bool(calls) and not any(one.input_tokens for one in calls)
 
 
-def _no_cached(steps: Sequence[Step]) -> bool:
-    calls = [step for step in _calls(steps, Kind.LLM) if step.input_tokens is not None]
-    return bool(calls) and all(step.cached_tokens is None for step in calls)
+def _no_cached(told: Sequence[Told]) -> bool:
+    calls = [one for one in _calls(told) if one.input_tokens]
+    return bool(calls) and not any(one.cached_tokens for one in calls)
 
 
-def _streamed_call(steps: Sequence[Step]) -> bool:
-    return any(step.streamed for step in _calls(steps, Kind.LLM))
+def _streamed_call(told: Sequence[Told]) -> bool:
+    return any(one.streamed for one in _calls(told))
 
 
-def _any_model_call(steps: Sequence[Step]) -> bool:
-    return bool(_calls(steps, Kind.LLM))
+def _any_model_call(told: Sequence[Told]) -> bool:
+    return bool(_calls(told))
 
 
 _OF_THE_RUN = (_no_model_steps, _any_model_call)
 """Questions about all steps of the run: another scope may hold the model calls."""
 
 
-def _no_reasoning(steps: Sequence[Step]) -> bool:
-    calls = [step for step in _calls(steps, Kind.LLM) if step.output_tokens is not None]
-    return bool(calls) and all(step.reasoning_tokens is None for step in calls)
+def _no_reasoning(told: Sequence[Told]) -> bool:
+    calls = [one for one in _calls(told) if one.output_tokens]
+    return bool(calls) and not any(one.reasoning_tokens for one in calls)
 
 
-def _always(_steps: Sequence[Step]) -> bool:
+def _always(_told: Sequence[Told]) -> bool:
     return True
 
 
-def _orphaned(steps: Sequence[Step]) -> bool:
-    return any("orphan" in step.flags for step in steps)
+def _orphaned(told: Sequence[Told]) -> bool:
+    return any(one.orphan for one in told)
 
 
 _ADD_PROVIDER = "Add the instrumentor of the model provider's SDK beside it."

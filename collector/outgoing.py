@@ -44,8 +44,7 @@ StepOut = described(
 RunOut = described(
     Run,
     limits=Annotated[
-        Sequence[str] | None,
-        Field(description="What the source of this run does not tell; null: too long to look."),
+        Sequence[str], Field(description="What the source of this run does not tell.")
     ],
 )
 """A run. `limits` is there for a single run."""

@@ -72,6 +72,17 @@ WHERE run_id IN JSONExtract({runs:String}, 'Array(String)')
 GROUP BY run_id, started_at
 HAVING argMax(is_deleted, folded_at) = 0;
 
+-- name: standing
+SELECT
+    toUnixTimestamp64Nano(started_at) AS started_at,
+    argMax(trace_ids, folded_at) AS trace_ids
+FROM runs
+WHERE run_id = {run_id:String}
+GROUP BY started_at
+HAVING argMax(is_deleted, folded_at) = 0
+ORDER BY max(folded_at) DESC
+LIMIT 1;
+
 -- name: run_at
 SELECT {{columns}}
 FROM runs FINAL
@@ -86,7 +97,8 @@ FROM steps FINAL
 WHERE trace_id IN JSONExtract({traces:String}, 'Array(String)');
 
 -- name: step_page
-SELECT trace_id, span_id
+-- Only what orders and conditions need is read of all steps; the rest of those that are returned.
+SELECT {{columns}}
 FROM steps FINAL
 WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String}
     AND (started_at, span_id, trace_id) > (
@@ -96,9 +108,10 @@ ORDER BY started_at, span_id, trace_id
 LIMIT {limit:UInt32};
 
 -- name: family
-SELECT trace_id, span_id, parent_span_id
+SELECT trace_id, span_id, parent_span_id, toUnixTimestamp64Nano(started_at) AS started_at
 FROM steps FINAL
-WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String};
+WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String}
+ORDER BY steps.started_at, span_id, trace_id;
 
 -- name: steps_of_keys
 SELECT {{columns}}
@@ -110,7 +123,54 @@ WHERE trace_id IN JSONExtract({traces:String}, 'Array(String)')
 SELECT {{columns}}
 FROM steps FINAL
 WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String}
-ORDER BY started_at, span_id;
+ORDER BY started_at, span_id, trace_id;
+
+-- name: outline_of_keys
+SELECT {{columns}}
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String}
+    AND span_id IN JSONExtract({spans:String}, 'Array(String)')
+ORDER BY started_at, span_id, trace_id;
+
+-- name: shape
+SELECT
+    groupArray(trace) AS traces,
+    groupArray(span_id) AS span_ids,
+    groupArray(parent_span_id) AS parents,
+    groupArray(start) AS starts,
+    groupArray(duration_ns) AS durations,
+    groupArray(kind) AS kinds,
+    groupArray(counted) AS counted,
+    groupArray(failed) AS failed,
+    groupArray(doubled) AS doubled,
+    groupUniqArray(told) AS told
+FROM (
+    SELECT
+        indexOf({traces:Array(String)}, trace_id) AS trace,
+        span_id, parent_span_id, toUnixTimestamp64Nano(started_at) AS start, duration_ns, kind, counted,
+        (status = 'error')::Bool AS failed,
+        (duplicate_of IS NOT NULL)::Bool AS doubled,
+        ({{told}}) AS told
+    FROM steps FINAL
+    WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String}
+    ORDER BY started_at, span_id, trace_id
+);
+
+-- name: told
+SELECT DISTINCT {{told}}
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String};
+
+-- name: call_before
+SELECT {{columns}}
+FROM steps FINAL
+WHERE trace_id IN {traces:Array(String)} AND run_id = {run_id:String}
+    AND counted AND kind = {kind:String} AND {{same}}
+    AND (started_at, span_id, trace_id) < (
+        fromUnixTimestamp64Nano({started_at:Int64}, 'UTC'), {span_id:String}, {trace_id:String}
+    )
+ORDER BY started_at DESC, span_id DESC, trace_id DESC
+LIMIT 1;
 
 -- name: duplicates_of
 SELECT duplicate_of, trace_id, span_id
@@ -140,7 +200,8 @@ SELECT
     if({width:Int64} = 0, 0,
         intDiv(toUnixTimestamp64Nano(started_at), greatest({width:Int64}, 1)) * {width:Int64}
     ) AS start,
-    if({by_version:Bool}, ifNull(agent_version, ''), '') AS grouped,
+    if({by_version:Bool}, ifNull(agent_name, ''), '') AS agent,
+    if({by_version:Bool}, ifNull(agent_version, ''), '') AS version,
     count() AS runs,
     countIf(status = 'error') AS errors,
     countIf(status = 'unknown') AS unknown,
@@ -161,8 +222,8 @@ SELECT
     toUInt64(if(output_sum > 0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, output_sum)) AS output_tokens
 FROM runs FINAL
 WHERE {{where}}
-GROUP BY start, grouped
-ORDER BY start, grouped;
+GROUP BY start, agent, version
+ORDER BY start, agent, version;
 
 -- name: deploys
 SELECT agent_name AS agent, agent_version AS version, toUnixTimestamp64Nano(min(started_at)) AS at

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Response
 
@@ -33,13 +33,12 @@ from gnomon.http import (
 )
 from gnomon.model import Bodies, JsonValue, Origin, Run, RunState, RunStatus, Step
 
+T = TypeVar("T")
+
 Text = Annotated[str | None, Query(max_length=500)]
 When = Annotated[
     str | None, Query(max_length=64, description="RFC 3339, or an age such as `2h` or `7d`.")
 ]
-
-_LIMITS_UP_TO = 2_000
-"""Spans of a run whose steps are all looked at to say what its source leaves out."""
 
 _EXPLAIN_UP_TO = 5_000
 """Spans of a trace that are read with the explained one; beyond, it is explained alone."""
@@ -136,7 +135,7 @@ def _add_runs(router: APIRouter, reader: Reader, clock: Clock) -> None:
     @router.get("/runs/{run_id:path}", operation_id="get_run", tags=["runs"], response_model=RunOut)
     def get_run(run_id: str) -> Response:
         """Return one run, and what its source does not tell."""
-        run = _found(reader, run_id)
+        run = _known(reader.run, run_id)
         return Json({**shown(run), "limits": _limits(reader, run)})
 
 
@@ -150,7 +149,7 @@ def _add_steps(router: APIRouter, reader: Reader) -> None:
     )
     def get_step(run_id: str, span_id: str) -> Response:
         """Return one step with what it read and wrote."""
-        run = _found(reader, run_id)
+        run = _known(reader.standing, run_id)
         for trace_id in run.trace_ids:
             step = reader.step(trace_id, span_id.lower())
             if step is not None and step.run_id == run.run_id:
@@ -176,7 +175,7 @@ def _add_steps(router: APIRouter, reader: Reader) -> None:
 
         Without bodies, texts over 16 KiB are null and named in `left_out`.
         """
-        run = _found(reader, run_id)
+        run = _known(reader.standing, run_id)
         after = None if cursor is None else StepPosition(*unpack("steps", cursor, int, str, str))
         under = None if parent is None else parent.lower()
         found = reader.steps(run, limit=limit + 1, after=after, under=under, whole=bodies)
@@ -230,23 +229,18 @@ def _add_spans(router: APIRouter, reader: Reader, watched: Watched) -> None:
         return Json({"items": filled, "unread": list(told.unread)})
 
 
-def _found(reader: Reader, run_id: str) -> Run:
-    run = reader.run(run_id)
-    if run is None and _TRACE_ID.fullmatch(run_id):
-        run = reader.run(run_id.lower())
-    if run is None:
+def _known(read: Callable[[str], T | None], run_id: str) -> T:
+    """Return what is read of a run; raises NotFound."""
+    found = read(run_id)
+    if found is None and _TRACE_ID.fullmatch(run_id):
+        found = read(run_id.lower())
+    if found is None:
         raise NotFound(f"there is no run {run_id}; a run appears a moment after its first span")
-    return run
+    return found
 
 
-def _limits(reader: Reader, run: Run) -> list[str] | None:
-    if run.spans > _LIMITS_UP_TO:
-        return None
-    listed = reader.steps(run, limit=_LIMITS_UP_TO, whole=False)
-    return [
-        f"{limit.sentence} {limit.mend}".strip()
-        for limit in limits_of([entry.step for entry in listed])
-    ]
+def _limits(reader: Reader, run: Run) -> list[str]:
+    return [f"{limit.sentence} {limit.mend}".strip() for limit in limits_of(reader.told(run))]
 
 
 def _position(step: Step) -> str:

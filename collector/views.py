@@ -1,11 +1,11 @@
 """What lists and charts ask of many runs at once: the filter, and the rows that answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gnomon.clock import Nanos
-from gnomon.model import Kind, Origin, RunState, RunStatus
+from gnomon.model import Kind, Origin, RunState, RunStatus, Step
 
 if TYPE_CHECKING:
     from gnomon.store.client import Value
@@ -77,8 +77,9 @@ class RunBucket:
     """The runs that started in [start, start + width), of one group. None: nobody reported it."""
 
     start: Nanos
-    group: str = ""
-    """'' when not grouped, else the agent version."""
+    agent: str = ""
+    """'' when not grouped, as is the version."""
+    version: str = ""
     runs: int
     errors: int
     unknown: int
@@ -134,3 +135,93 @@ class Outline:
     streamed: bool | None = None
     cost_usd: float | None = None
     flags: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """The step that another one is compared with: what finds its bodies, and its arguments."""
+
+    trace_id: str
+    span_id: str
+    kind: Kind
+    tool_arguments: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What steps of a run tell about what their source leaves out; equal ones are told once."""
+
+    scope_name: str
+    scope_version: str
+    kind: Kind
+    counted: bool
+    ok: bool
+    input_tokens: bool
+    """Whether they were reported, as in those below."""
+    output_tokens: bool
+    cached_tokens: bool
+    reasoning_tokens: bool
+    streamed: bool
+    orphan: bool
+
+
+def told_by(steps: Iterable[Step | Outline]) -> Sequence[Told]:
+    """Return what some steps tell."""
+    found = (
+        Told(
+            scope_name=step.scope_name,
+            scope_version=step.scope_version,
+            kind=step.kind,
+            counted=step.counted,
+            ok=step.status == "ok",
+            input_tokens=step.input_tokens is not None,
+            output_tokens=step.output_tokens is not None,
+            cached_tokens=step.cached_tokens is not None,
+            reasoning_tokens=step.reasoning_tokens is not None,
+            streamed=bool(step.streamed),
+            orphan="orphan" in step.flags,
+        )
+        for step in steps
+    )
+    return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """All steps of a run in columns, by start, then span id: where each stands, and no more."""
+
+    trace_ids: Sequence[str]
+    span_ids: Sequence[str]
+    parents: Sequence[str]
+    """Span id of each step's parent, in the same trace; '' at a root."""
+    starts: Sequence[int]
+    durations: Sequence[int]
+    kinds: Sequence[str]
+    """Values of `Kind`."""
+    counted: Sequence[bool]
+    failed: Sequence[bool]
+    doubled: Sequence[bool]
+    """Whether it is another report of a call."""
+    told: Sequence[Told]
+
+
+def in_order(step: Outline) -> tuple[Nanos, str, str]:
+    """Return what steps of a run are ordered by."""
+    return step.started_at, step.span_id, step.trace_id
+
+
+def shape_of(steps: Iterable[Outline]) -> Shape:
+    """Return the shape of a run whose steps are at hand, in any order."""
+    ordered = sorted(steps, key=in_order)
+    return Shape(
+        trace_ids=[step.trace_id for step in ordered],
+        span_ids=[step.span_id for step in ordered],
+        parents=[step.parent_span_id for step in ordered],
+        starts=[step.started_at for step in ordered],
+        durations=[step.duration_ns for step in ordered],
+        kinds=[step.kind for step in ordered],
+        counted=[step.counted for step in ordered],
+        failed=[step.status == "error" for step in ordered],
+        doubled=[step.duplicate_of is not None for step in ordered],
+        told=told_by(ordered),
+    )

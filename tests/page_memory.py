@@ -8,16 +8,19 @@ from collector.spans import LogRecord, Span
 from collector.views import (
     FACETS,
     Deploy,
+    Earlier,
     Facet,
     FacetCount,
     Outline,
     RunBucket,
     RunFilter,
     RunPosition,
+    Shape,
+    shape_of,
 )
 from gnomon.clock import Nanos
 from gnomon.errors import NotFound
-from gnomon.model import Bodies, Run, RunState, RunStatus, Step
+from gnomon.model import Bodies, Kind, Run, RunState, RunStatus, Step
 
 _END = 2**63
 
@@ -68,14 +71,33 @@ class MemoryReader:
             answer[facet] = [FacetCount(value=value, runs=n) for value, n in ordered[:limit]]
         return answer
 
-    def buckets(
-        self, where: RunFilter, *, width_ns: int, by_version: bool = False
-    ) -> list[RunBucket]:
-        groups: dict[tuple[int, str], list[Run]] = {}
+    def positions(
+        self,
+        where: RunFilter,
+        *,
+        limit: int,
+        after: RunPosition | None = None,
+        newer: bool = False,
+    ) -> list[RunPosition]:
+        found = self.runs(where, limit=limit, after=after, newer=newer)
+        return [RunPosition(run.started_at, run.run_id) for run in found]
+
+    def buckets(self, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
+        groups: dict[int, list[Run]] = {}
         for run in self._found(where):
-            name = (run.agent_version or "") if by_version else ""
-            groups.setdefault((run.started_at // width_ns * width_ns, name), []).append(run)
-        return [bucket(start, runs, name) for (start, name), runs in sorted(groups.items())]
+            groups.setdefault(run.started_at // width_ns * width_ns, []).append(run)
+        return [bucket(start, runs) for start, runs in sorted(groups.items())]
+
+    def versions(self, where: RunFilter, *, limit: int) -> list[RunBucket]:
+        groups: dict[tuple[str, str], list[Run]] = {}
+        for run in self._found(where):
+            groups.setdefault((run.agent_name or "", run.agent_version or ""), []).append(run)
+        named = [
+            replace(bucket(where.since or 0, runs), agent=agent, version=version)
+            for (agent, version), runs in sorted(groups.items())
+            if version
+        ]
+        return sorted(named, key=lambda one: -one.runs)[:limit]
 
     def totals(self, where: RunFilter) -> RunBucket:
         return bucket(where.since or 0, self._found(where))
@@ -95,15 +117,46 @@ class MemoryReader:
         self._answer()
         return next((run for run in self.all if run.run_id == run_id), None)
 
-    def outline(self, run: Run) -> list[Outline]:
-        return [outline_of(step) for step in self.steps[run.run_id]]
+    def outline(self, run: Run, only: Sequence[tuple[str, str]] | None = None) -> list[Outline]:
+        return [
+            outline_of(step)
+            for step in self.steps[run.run_id]
+            if only is None or (step.trace_id, step.span_id) in only
+        ]
+
+    def shape(self, run: Run) -> Shape:
+        return shape_of(self.outline(run))
+
+    def call_before(self, run: Run, step: Step) -> Earlier | None:
+        def at(one: Step) -> tuple[int, str, str]:
+            return one.started_at, one.span_id, one.trace_id
+
+        def same(one: Step) -> bool:
+            if step.kind is Kind.LLM:
+                return tuple(one.agent_path) == tuple(step.agent_path)
+            return one.tool_name == step.tool_name and one.status == "ok"
+
+        before = [
+            one
+            for one in self.steps[run.run_id]
+            if one.counted and one.kind is step.kind and at(one) < at(step) and same(one)
+        ]
+        if not before:
+            return None
+        last = max(before, key=at)
+        return Earlier(
+            trace_id=last.trace_id,
+            span_id=last.span_id,
+            kind=last.kind,
+            tool_arguments=last.tool_arguments,
+        )
 
     def step(self, trace_id: str, span_id: str) -> Step | None:
         every = (step for steps in self.steps.values() for step in steps)
         return next((s for s in every if (s.trace_id, s.span_id) == (trace_id, span_id)), None)
 
-    def bodies(self, step: Step) -> Bodies:
-        return self.said.get((step.trace_id, step.span_id), Bodies())
+    def bodies_of(self, steps: Sequence[Step | Earlier]) -> list[Bodies]:
+        return [self.said.get((step.trace_id, step.span_id), Bodies()) for step in steps]
 
     def span(self, trace_id: str, span_id: str) -> Span | None:
         return self.raw.get((trace_id, span_id))
@@ -150,7 +203,7 @@ def _fits(run: Run, where: RunFilter) -> bool:
     return (where.text or "").lower() in words.lower()
 
 
-def bucket(start: int, runs: Sequence[Run], group: str = "") -> RunBucket:
+def bucket(start: int, runs: Sequence[Run]) -> RunBucket:
     times = sorted(run.duration_ns for run in runs if run.state is RunState.SETTLED)
     costs = [run.cost_usd for run in runs if run.cost_usd is not None]
 
@@ -160,7 +213,6 @@ def bucket(start: int, runs: Sequence[Run], group: str = "") -> RunBucket:
 
     return RunBucket(
         start=Nanos(start),
-        group=group,
         runs=len(runs),
         errors=sum(run.status is RunStatus.ERROR for run in runs),
         unknown=sum(run.status is RunStatus.UNKNOWN for run in runs),

@@ -7,8 +7,8 @@ import orjson
 from collector.reading import rows
 from collector.reading import statements as st
 from collector.reading.lots import MANY, MANY_TRACES, lists
-from collector.reading.rows import Place
-from collector.reading.runs import RunReader, newest
+from collector.reading.rows import Place, newest
+from collector.reading.runs import RunReader
 from gnomon.clock import Nanos
 from gnomon.model import Run, RunId, Step
 

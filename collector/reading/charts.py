@@ -26,7 +26,9 @@ def facets(store: Store, where: RunFilter, *, limit: int) -> Mapping[Facet, Sequ
     return found
 
 
-def buckets(store: Store, where: RunFilter, *, width_ns: int, by_version: bool) -> list[RunBucket]:
+def buckets(
+    store: Store, where: RunFilter, *, width_ns: int, by_version: bool = False
+) -> list[RunBucket]:
     """Return figures per width of time, oldest first; widths without a run are left out."""
     condition = st.where(where)
     sql = st.filled(load("collector")["buckets"], where=condition.text)
@@ -36,10 +38,18 @@ def buckets(store: Store, where: RunFilter, *, width_ns: int, by_version: bool) 
     return [rows.bucket(row) for row in found]
 
 
+def versions(store: Store, where: RunFilter, *, limit: int) -> list[RunBucket]:
+    """Return the figures of each agent's versions, those with most runs first; ties by name."""
+    found = buckets(store, where, width_ns=_EVER, by_version=True)
+    named = [bucket for bucket in found if bucket.version]
+    named.sort(key=lambda bucket: (-bucket.runs, bucket.agent, bucket.version))
+    return [replace(bucket, start=where.since or Nanos(0)) for bucket in named[:limit]]
+
+
 def totals(store: Store, where: RunFilter) -> RunBucket:
     """Return the figures of the whole filter as one bucket that starts at `since`."""
     start = where.since or Nanos(0)
-    found = buckets(store, where, width_ns=_EVER, by_version=False)
+    found = buckets(store, where, width_ns=_EVER)
     if not found:
         return RunBucket(start=start, runs=0, errors=0, unknown=0, open=0)
     return replace(found[0], start=start)

@@ -1,19 +1,34 @@
 """Runs read back from ClickHouse: lists, single ones, and where each stands."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from collector.reading import charts, rows
 from collector.reading import statements as st
 from collector.reading.lots import MANY_TRACES, lists
 from collector.reading.rows import Place
 from collector.views import Deploy, Facet, FacetCount, RunBucket, RunFilter, RunPosition
+from gnomon.clock import Nanos
 from gnomon.model import Run, RunId
 from gnomon.store import Store
+from gnomon.store.client import Row
 from gnomon.store.sql import load
 
 _LOOK = 4
 """A look without FINAL takes so many rows for each one asked for, since folds of one run repeat it;
 each further look takes so many times more."""
+
+
+_POSITION = "toUnixTimestamp64Nano(started_at) AS started_at, run_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a run stands, and what its steps are found by."""
+
+    run_id: RunId
+    started_at: Nanos
+    trace_ids: Sequence[str]
 
 
 class RunReader:
@@ -35,16 +50,20 @@ class RunReader:
 
         `newer` also answers newest first: the `limit` rows nearest to `after`.
         """
-        found: list[Run] = []
-        look = limit * _LOOK
-        while len(found) < limit:
-            places = self._candidates(where, look, after, newer=newer)
-            if places:
-                found += self._live(where, places, limit - len(found), newer=newer)
-            if len(places) < look:
-                break
-            after, look = places[-1], look * _LOOK
-        return found[::-1] if newer else found
+        found = self._walked(where, st.columns(Run), limit, after, newer=newer)
+        return [rows.run(row) for row in found]
+
+    def positions(
+        self,
+        where: RunFilter,
+        *,
+        limit: int,
+        after: RunPosition | None = None,
+        newer: bool = False,
+    ) -> list[RunPosition]:
+        """Return where the runs stand that `runs` would list: a fraction of the work."""
+        found = self._walked(where, _POSITION, limit, after, newer=newer)
+        return [RunPosition(**row) for row in found]
 
     def count(self, where: RunFilter) -> int:
         """Return how many runs the filter finds."""
@@ -55,23 +74,19 @@ class RunReader:
 
     def run(self, run_id: str) -> Run | None:
         """Return one run."""
-        return self.runs_of([run_id]).get(RunId(run_id))
-
-    def runs_of(self, run_ids: Iterable[str]) -> dict[RunId, Run]:
-        """Return some runs by id; those that do not exist are left out."""
-        places = newest(self.places(run_ids))
+        place = self.standing(run_id)
+        if place is None:
+            return None
         sql = st.filled(self._sql["run_at"], columns=st.columns(Run))
-        found: dict[RunId, Run] = {}
-        for place in places.values():
-            for row in self._store.read(
-                sql, tag="collector.run_at", run_id=place.run_id, started_at=place.started_at
-            ):
-                found[place.run_id] = rows.run(row)
-        return found
+        found = self._store.read(
+            sql, tag="collector.run_at", run_id=run_id, started_at=place.started_at
+        )
+        return rows.run(found[0]) if found else None
 
-    def traces_of_runs(self, run_ids: Iterable[str]) -> dict[RunId, Sequence[str]]:
-        """Return the traces each of these runs lies in."""
-        return {run_id: place.trace_ids for run_id, place in newest(self.places(run_ids)).items()}
+    def standing(self, run_id: str) -> Standing | None:
+        """Return where a run stands now; of two places, after a crash, the one written last."""
+        found = self._store.read(self._sql["standing"], tag="collector.standing", run_id=run_id)
+        return Standing(run_id=RunId(run_id), **found[0]) if found else None
 
     def places(self, run_ids: Iterable[str]) -> list[Place]:
         """Return where these runs stand; twice only after a crash between two passes."""
@@ -95,14 +110,16 @@ class RunReader:
         """Return the most frequent values of each facet, each without its own condition."""
         return charts.facets(self._store, where, limit=limit)
 
-    def buckets(
-        self, where: RunFilter, *, width_ns: int, by_version: bool = False
-    ) -> list[RunBucket]:
+    def buckets(self, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
         """Return figures per width of time (multiples of the width since 1970), oldest first.
 
         Widths without a run are left out.
         """
-        return charts.buckets(self._store, where, width_ns=width_ns, by_version=by_version)
+        return charts.buckets(self._store, where, width_ns=width_ns)
+
+    def versions(self, where: RunFilter, *, limit: int) -> list[RunBucket]:
+        """Return the figures of each agent's versions, those with most runs first."""
+        return charts.versions(self._store, where, limit=limit)
 
     def totals(self, where: RunFilter) -> RunBucket:
         """Return the figures of the whole filter as one bucket that starts at `since`."""
@@ -116,6 +133,27 @@ class RunReader:
         """Return a short text that changes when any run does; answered in a millisecond."""
         (row,) = self._store.read(self._sql["data_version"], tag="collector.data_version")
         return f"{row['block']:x}.{row['parts']:x}"
+
+    def _walked(
+        self,
+        where: RunFilter,
+        columns: str,
+        limit: int,
+        after: RunPosition | None,
+        *,
+        newer: bool,
+    ) -> list[Row]:
+        """Return the rows of the runs nearest to `after`, newest first."""
+        found: list[Row] = []
+        look = limit * _LOOK
+        while len(found) < limit:
+            places = self._candidates(where, look, after, newer=newer)
+            if places:
+                found += self._live(where, columns, places, limit - len(found), newer=newer)
+            if len(places) < look:
+                break
+            after, look = places[-1], look * _LOOK
+        return found[::-1] if newer else found
 
     def _candidates(
         self, where: RunFilter, look: int, after: RunPosition | None, *, newer: bool
@@ -132,30 +170,22 @@ class RunReader:
         return [RunPosition(row["started_at"], row["run_id"]) for row in found]
 
     def _live(
-        self, where: RunFilter, places: Sequence[RunPosition], limit: int, *, newer: bool
-    ) -> list[Run]:
+        self,
+        where: RunFilter,
+        columns: str,
+        places: Sequence[RunPosition],
+        limit: int,
+        *,
+        newer: bool,
+    ) -> list[Row]:
         """Return the valid rows at these places that fit."""
         condition = st.where(where)
         st.at_places(condition, places)
         sql = st.filled(
-            self._sql["runs"],
-            columns=st.columns(Run),
-            where=condition.text,
-            direction=_way(newer),
+            self._sql["runs"], columns=columns, where=condition.text, direction=_way(newer)
         )
-        found = self._store.read(sql, tag="collector.runs", limit=limit, bind=condition.params)
-        return [rows.run(row) for row in found]
+        return self._store.read(sql, tag="collector.runs", limit=limit, bind=condition.params)
 
 
 def _way(newer: bool) -> str:
     return "ASC" if newer else "DESC"
-
-
-def newest(places: Iterable[Place]) -> dict[RunId, Place]:
-    """Return the last written place of each run."""
-    found: dict[RunId, Place] = {}
-    for place in places:
-        known = found.get(place.run_id)
-        if known is None or place.folded_at > known.folded_at:
-            found[place.run_id] = place
-    return found

@@ -28,6 +28,11 @@ SPAN_COLUMNS = """trace_id, span_id, parent_span_id, trace_state, name, kind,
 """In the order in which `collector.reading.rows.span` takes them."""
 
 
+SAME_AGENT = "agent_path = {agent_path:Array(String)}"
+SAME_TOOL = "tool_name = {tool_name:String} AND status = 'ok'"
+"""Which earlier step one is compared with."""
+
+
 @dataclass(slots=True)
 class Where:
     """Conditions joined by AND, and their typed parameters."""

@@ -2,21 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from collector.dialects.content import read_bodies
-from collector.reading import rows
+from collector.reading import rows, shapes
 from collector.reading import statements as st
 from collector.reading.lots import MANY_SPANS, MANY_TRACES, Key, ids, in_lots, lists
 from collector.reading.spans import SpanReader
 from collector.spans import LogRecord
-from collector.views import Outline
+from collector.views import Earlier, Outline, Shape, Told
 from gnomon.clock import Nanos
-from gnomon.model import Bodies, Run, Step
+from gnomon.model import Bodies, Kind, Step
 from gnomon.store import Store
 from gnomon.store.sql import load
-
-_ALL = 2**32 - 1
 
 
 class StepPosition(NamedTuple):
@@ -45,6 +43,18 @@ class ListedStep:
     left_out: Sequence[str] = ()
 
 
+class Placed(Protocol):
+    """A run as far as its steps are found by it."""
+
+    @property
+    def run_id(self) -> str:
+        """Its id."""
+
+    @property
+    def trace_ids(self) -> Sequence[str]:
+        """The traces it lies in."""
+
+
 class StepReader:
     """The steps of runs."""
 
@@ -55,7 +65,7 @@ class StepReader:
 
     def steps(
         self,
-        run: Run,
+        run: Placed,
         *,
         limit: int,
         after: StepPosition | None = None,
@@ -66,31 +76,68 @@ class StepReader:
 
         `under` keeps what lies below that span. Unless `whole`, long texts are left out and named.
         """
-        started_at, span_id, trace_id = after or StepPosition(Nanos(-1), "", "")
-        page = self._store.read(
-            self._sql["step_page"], tag="collector.step_page",
-            traces=list(run.trace_ids), run_id=run.run_id,
-            limit=limit if under is None else _ALL, started_at=started_at, span_id=span_id, trace_id=trace_id,
-        )  # fmt: skip
-        keys = [(row["trace_id"], row["span_id"]) for row in page]
+        behind = after or StepPosition(Nanos(-1), "", "")
         if under is not None:
-            below = self._below(run, under)
-            keys = [key for key in keys if key in below][:limit]
-        found = self._steps_at(keys, whole=whole)
-        return [found[key] for key in keys if key in found]
+            keys = self._below(run, under, behind)[:limit]
+            found = self._steps_at(keys, whole=whole)
+            return [found[key] for key in keys if key in found]
+        page = self._store.read(
+            st.filled(self._sql["step_page"], columns=st.step_columns(whole=whole)),
+            tag="collector.step_page",
+            bind={**_of(run), **behind._asdict()},
+            limit=limit,
+        )
+        return [_listed(row) for row in page]
 
     def step(self, trace_id: str, span_id: str) -> Step | None:
         """Return one step, whole."""
         listed = self._steps_at([(trace_id, span_id)], whole=True).get((trace_id, span_id))
         return None if listed is None else listed.step
 
-    def outline(self, run: Run) -> list[Outline]:
-        """Return all steps of a run as the tree draws them, in order of start, then span id."""
-        sql = st.filled(self._sql["outline"], columns=st.columns(Outline))
-        found = self._store.rows(
-            sql, tag="collector.outline", traces=list(run.trace_ids), run_id=run.run_id
-        )
+    def outline(self, run: Placed, only: Sequence[Key] | None = None) -> list[Outline]:
+        """Return the steps of a run as the tree draws them, in order of start, then span id.
+
+        `only`: some of them.
+        """
+        if only is None:
+            name, more = "outline", {}
+        else:
+            name, more = "outline_of_keys", {"spans": ids(only)["spans"]}
+        sql = st.filled(self._sql[name], columns=st.columns(Outline))
+        found = self._store.rows(sql, tag=f"collector.{name}", bind={**_of(run), **more})
         return [rows.outline(row) for row in found]
+
+    def shape(self, run: Placed) -> Shape:
+        """Return where all steps of a run stand: a fraction of what their outline takes."""
+        sql = st.filled(self._sql["shape"], told=shapes.TOLD)
+        (row,) = self._store.read(sql, tag="collector.shape", bind=_of(run))
+        return shapes.shape(row, run.trace_ids)
+
+    def told(self, run: Placed) -> list[Told]:
+        """Return what the steps of a run tell, each difference once."""
+        sql = st.filled(self._sql["told"], told=shapes.TOLD)
+        found = self._store.rows(sql, tag="collector.told", bind=_of(run))
+        return [shapes.told(row) for row in found]
+
+    def call_before(self, run: Placed, step: Step) -> Earlier | None:
+        """Return the last counted step that a step is compared with, or None.
+
+        Of a model call: the call of the same agent before. Of any other: the last that went well
+        and called the same tool.
+        """
+        same = st.SAME_AGENT if step.kind is Kind.LLM else st.SAME_TOOL
+        found = self._store.read(
+            st.filled(self._sql["call_before"], columns=st.columns(Earlier), same=same),
+            tag="collector.call_before",
+            bind=_of(run),
+            kind=step.kind,
+            agent_path=list(step.agent_path),
+            tool_name=step.tool_name or "",
+            started_at=step.started_at,
+            span_id=step.span_id,
+            trace_id=step.trace_id,
+        )
+        return Earlier(**{**found[0], "kind": step.kind}) if found else None
 
     def step_keys(self, traces: Iterable[str]) -> list[StepKey]:
         """Return the steps stored of some traces."""
@@ -106,7 +153,7 @@ class StepReader:
         """Return what the step read and wrote, from its raw span and logs."""
         return self.bodies_of([step])[0]
 
-    def bodies_of(self, steps: Sequence[Step]) -> list[Bodies]:
+    def bodies_of(self, steps: Sequence[Step | Earlier]) -> list[Bodies]:
         """Return the bodies of some steps, in their order; what duplicates know fills in."""
         twins = self._duplicates([(step.trace_id, step.span_id) for step in steps])
         wanted = {(s.trace_id, s.span_id) for s in steps} | {k for t in twins.values() for k in t}
@@ -135,28 +182,29 @@ class StepReader:
         found: dict[Key, ListedStep] = {}
         for some in in_lots(keys, MANY_SPANS):
             for row in self._store.read(sql, tag="collector.steps_of_keys", bind=ids(some)):
-                left_out = row.pop("left_out", ())
-                step = rows.step(row)
-                found[step.trace_id, step.span_id] = ListedStep(step=step, left_out=left_out)
+                listed = _listed(row)
+                found[listed.step.trace_id, listed.step.span_id] = listed
         return found
 
-    def _below(self, run: Run, span_id: str) -> set[Key]:
-        """Return all steps under a span, at any depth."""
-        family = self._store.read(
-            self._sql["family"], tag="collector.family",
-            traces=list(run.trace_ids), run_id=run.run_id,
-        )  # fmt: skip
+    def _below(self, run: Placed, span_id: str, behind: StepPosition) -> list[Key]:
+        """Return all steps under a span, at any depth, that stand behind a position, in order."""
+        family = self._store.read(self._sql["family"], tag="collector.family", bind=_of(run))
         children: dict[Key, list[Key]] = {}
         for row in family:
             parent = (row["trace_id"], row["parent_span_id"])
             children.setdefault(parent, []).append((row["trace_id"], row["span_id"]))
-        found: set[Key] = set()
+        below: set[Key] = set()
         ahead = [(trace_id, span_id) for trace_id in run.trace_ids]
         while ahead:
-            fresh = [key for key in children.get(ahead.pop(), ()) if key not in found]
-            found.update(fresh)
+            fresh = [key for key in children.get(ahead.pop(), ()) if key not in below]
+            below.update(fresh)
             ahead.extend(fresh)
-        return found
+        return [
+            (row["trace_id"], row["span_id"])
+            for row in family
+            if (row["trace_id"], row["span_id"]) in below
+            and (row["started_at"], row["span_id"], row["trace_id"]) > behind
+        ]
 
     def _duplicates(self, keys: Sequence[Key]) -> dict[Key, list[Key]]:
         found: dict[Key, list[Key]] = {}
@@ -167,3 +215,12 @@ class StepReader:
                 kept = (row["trace_id"], row["duplicate_of"])
                 found.setdefault(kept, []).append((row["trace_id"], row["span_id"]))
         return found
+
+
+def _of(run: Placed) -> dict[str, str | list[str]]:
+    return {"traces": list(run.trace_ids), "run_id": run.run_id}
+
+
+def _listed(row: dict[str, Any]) -> ListedStep:
+    left_out = row.pop("left_out", ())
+    return ListedStep(step=rows.step(row), left_out=left_out)

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from collector.spans import LogRecord, Span
-from collector.views import Outline
-from gnomon.model import Document, Evaluation, Kind, Step
+from collector.views import Earlier, Outline
+from gnomon.model import Document, Evaluation, Kind, Run, Step
 from gnomon.web.blocks import Block, block
 from gnomon.web.conversation import Conversation, conversation
 from gnomon.web.formats import count, duration, usd
 from gnomon.web.port import Explain, PageReader
-from gnomon.web.tree import Forest, Node
 
 Side = Literal["content", "facts", "raw", "explain"]
 SIDES: dict[str, Side] = {"": "content", "facts": "facts", "raw": "raw", "explain": "explain"}
@@ -92,31 +91,34 @@ def name_of(step: Outline | Step) -> str:
 
 def detail(
     reader: PageReader,
-    of: Forest,
-    node: Node,
+    run: Run,
+    at: tuple[str, str],
     *,
+    key: str,
     side: Side,
-    started_at: int,
     explain: Explain | None,
     full: bool = False,
 ) -> Detail | None:
-    """Read what one side of a step needs, and nothing else; None when the step is gone."""
-    step = reader.step(node.step.trace_id, node.step.span_id)
+    """Read what one side of a step needs, and nothing else; None when the step is gone.
+
+    `at`: its trace and span; `key`: its name in addresses.
+    """
+    step = reader.step(*at)
     if step is None:
         return None
     common = {
-        "key": node.key,
+        "key": key,
         "step": step,
         "side": side,
         "name": name_of(step),
         "line": _line(step),
-        "offset_ns": step.started_at - started_at,
+        "offset_ns": step.started_at - run.started_at,
         "full": full,
     }
     match side:
         case "content":
             shown = () if step.kind in _TALK else facts(step)
-            return _content(reader, of, node, step, common | {"facts": shown}, full=full)
+            return _content(reader, run, step, common | {"facts": shown}, full=full)
         case "facts":
             return Detail(**common, facts=facts(step))  # type: ignore[arg-type]
         case "raw":
@@ -126,22 +128,20 @@ def detail(
 
 
 def _content(
-    reader: PageReader, of: Forest, node: Node, step: Step, common: dict[str, object], *, full: bool
+    reader: PageReader, run: Run, step: Step, common: dict[str, object], *, full: bool
 ) -> Detail:
     more: dict[str, object] = {"evaluations": step.evaluations}
     if step.kind in _TALK:
-        above = _call_before(of, node) if step.kind is Kind.LLM else None
-        before = reader.step(above.step.trace_id, above.step.span_id) if above else None
-        more["talk"] = conversation(
-            reader.bodies(step), reader.bodies(before) if before else None, full=full
-        )
+        before = reader.call_before(run, step) if step.kind is Kind.LLM else None
+        said, *known = reader.bodies_of([step, before] if before else [step])
+        more["talk"] = conversation(said, known[0] if known else None, full=full)
     if step.kind is Kind.RETRIEVAL:
-        more |= {"query": step.query, "documents": reader.bodies(step).documents}
+        more |= {"query": step.query, "documents": reader.bodies_of([step])[0].documents}
     if step.tool_arguments is not None or step.tool_result is not None or step.kind is Kind.TOOL:
         more |= {
             "arguments": _block(step.tool_arguments, full=full),
             "result": _block(step.tool_result, full=full),
-            "differences": _differences(reader, of, node, step),
+            "differences": _differences(step, reader.call_before(run, step)),
         }
     return Detail(**common, **more)  # type: ignore[arg-type]
 
@@ -150,33 +150,8 @@ def _block(text: str | None, *, full: bool) -> Block | None:
     return None if text is None else block(text, full=full, fold=False)
 
 
-def _call_before(of: Forest, node: Node) -> Node | None:
-    """Return the last model call of the same agent before this one."""
-    found = [
-        other
-        for other in of.nodes.values()
-        if other.index < node.index
-        and other.step.kind is Kind.LLM
-        and other.step.counted
-        and tuple(other.step.agent_path) == tuple(node.step.agent_path)
-    ]
-    return found[-1] if found else None
-
-
-def _differences(
-    reader: PageReader, of: Forest, node: Node, step: Step
-) -> Sequence[Difference] | None:
+def _differences(step: Step, before: Earlier | None) -> Sequence[Difference] | None:
     """Return how the arguments differ from the last call of this tool that went well."""
-    found = [
-        other.step
-        for other in of.nodes.values()
-        if other.index < node.index
-        and other.step.kind is Kind.TOOL
-        and other.step.counted
-        and other.step.status == "ok"
-        and other.step.tool_name == step.tool_name
-    ]
-    before = reader.step(found[-1].trace_id, found[-1].span_id) if found else None
     if before is None:
         return None
     was, now = _arguments(before.tool_arguments), _arguments(step.tool_arguments)

@@ -76,6 +76,15 @@ def usd(amount: float | None) -> str:
     return f"${amount:.3g}" if amount >= 1e-6 else "<$0.000001"
 
 
+def cost(amount: float | None, unpriced: int) -> str:
+    """Return the cost of some calls; calls without a price make it a lower bound.
+
+    >>> cost(0.5, 0), cost(0.5, 2), cost(None, 2)
+    ('$0.50', '≥ $0.50', '–')
+    """
+    return f"≥ {usd(amount)}" if amount is not None and unpriced else usd(amount)
+
+
 def percent(share: float | None) -> str:
     """Return a share as per cent with one digit.
 

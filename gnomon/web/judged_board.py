@@ -1,5 +1,6 @@
 """How good the runs were: the judged half of the Overview."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from gnomon.web.timeline import Period, back_from
 from scoring.metrics.figures import Figure as Measured
 from scoring.metrics.pulse import Beat, Pulse
 from scoring.metrics.scope import Scope
+from scoring.metrics.statements import RELEASE
 from scoring.statements import ViolationFilter
 
 _EVER = 2**62
@@ -37,7 +39,8 @@ class JudgedBoard:
     """Only ever together."""
     tiles: Sequence[Tile]
     figures: Sequence[Figure]
-    versions: Mapping[str, Pulse]
+    versions: Mapping[tuple[str, str], Pulse]
+    """By agent and version."""
     rules: Sequence[tuple[str, int, str]]
     """Rule, runs that broke it, address."""
 
@@ -50,7 +53,7 @@ def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) ->
     earlier = Scope(agent=agent or None, since=Nanos(since - span), until=since)
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="overview") as pool:
         asked_beats = pool.submit(judging.metrics.beats, scope, width_ns=data.time.width)
-        asked_versions = pool.submit(judging.metrics.pulse, scope, by="version")
+        asked_versions = pool.submit(judging.metrics.pulse, scope, by=RELEASE)
         asked_was = pool.submit(judging.metrics.pulse, earlier)
         (now,) = judging.metrics.pulse(scope)
         (was,), versions = asked_was.result(), asked_versions.result()
@@ -65,9 +68,14 @@ def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) ->
             verdict_charts.pass_figure(data, points, now),
             verdict_charts.verdict_figure(data, points, now, period.words),
         ],
-        versions={p.group: p for p in versions},
+        versions={_release(one): one for one in versions},
         rules=_rules(judging, scope, period, agent),
     )
+
+
+def _release(pulse: Pulse) -> tuple[str, str]:
+    agent, version = json.loads(pulse.group)
+    return agent, version
 
 
 Points = Sequence[Beat | None]

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
 
-from gnomon.web.detail import name_of
 from gnomon.web.formats import cut, plural
-from gnomon.web.tree import Forest, Node
 from scoring.grading.port import State
 from scoring.reading import RunJudgments
 from scoring.rows import LabelRow, StatusRow
@@ -16,6 +14,8 @@ from scoring.verdict import deciding, verified
 Verdict = Literal["pass", "fail", "unknown", "waiting"]
 _MOST = 40
 """Violations of one run that its page lists."""
+_STEPS = 6
+"""Steps of one judgment that are named."""
 
 WORDS: Mapping[State, str] = {
     State.ABSTAINED: "abstained",
@@ -96,22 +96,21 @@ def broken_steps(judged: RunJudgments | None) -> Set[str]:
     return {one.steps[0] for one in violations if one.steps}
 
 
-def judgment(judged: RunJudgments, of: Forest, address: str) -> Judgment:
-    """Return what was judged of a run, with links to the steps; `address` is the run's own."""
-    join = "&" if "?" in address else "?"
-    by_span: dict[str, Node] = {}
-    for node in of.nodes.values():
-        by_span.setdefault(node.step.span_id, node)
+def pointed_at(judged: RunJudgments | None) -> Set[str]:
+    """Return the spans that the judgments of a run show."""
+    if judged is None:
+        return frozenset()
+    shown = [one.steps for one in judged.violations[:_MOST]] + [
+        label.evidence for label in judged.labels
+    ]
+    return {span for spans in shown for span in spans[:_STEPS]}
+
+
+def judgment(judged: RunJudgments, links: Mapping[str, StepLink]) -> Judgment:
+    """Return what was judged of a run; `links`: the steps it points at, by span."""
 
     def steps(spans: Sequence[str]) -> Sequence[StepLink]:
-        return [
-            StepLink(
-                name=name_of(by_span[span].step),
-                href=f"{address}{join}step={quote(by_span[span].key)}",
-            )
-            for span in spans[:6]
-            if span in by_span
-        ]
+        return [links[span] for span in spans[:_STEPS] if span in links]
 
     labels = {(label.grader, label.grader_version): label for label in judged.labels}
     broken = {(one.policy, one.policy_version) for one in judged.violations}

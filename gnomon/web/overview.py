@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from collector.queue.port import Books, TouchedTraces
-from collector.views import Deploy, FacetCount, RunBucket, RunFilter
+from collector.views import Deploy, FacetCount, RunBucket, RunFilter, RunPosition
 from gnomon.clock import Nanos
 from gnomon.web import charts, figures, usage_charts
 from gnomon.web.filters import DEFAULT_PERIOD, Query
@@ -28,8 +28,9 @@ Judges = Callable[[Data, Period, str], JudgedBoard]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionRow:
-    """One agent version over the period."""
+    """One agent's version over the period."""
 
+    agent: str
     version: str
     since: Nanos | None
     """First run of all, when it lies in the period."""
@@ -68,7 +69,7 @@ class Board:
     judged: JudgedBoard | None
     """None without graders, or before any of them has said something."""
     compare: str
-    """The address that compares the two newest versions; '' with fewer."""
+    """The address that compares two versions of an agent; '' where none has two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +101,13 @@ def chosen_period(reader: PageReader, now: Nanos, asked: str) -> Period:
     """Return the period asked for; without one the shortest that holds all runs, at most a week."""
     if asked in PERIODS:
         return PERIODS[asked]
-    for name in ("1h", "24h", "3d"):
-        before = Nanos(now - PERIODS[name].seconds * SECOND)
-        since = Nanos(now - PERIODS["90d"].seconds * SECOND)
-        if not reader.runs(RunFilter(since=since, until=before), limit=1):
-            return PERIODS[name]
-    return PERIODS[DEFAULT_PERIOD]
+    since = Nanos(now - PERIODS["90d"].seconds * SECOND)
+    oldest = reader.positions(
+        RunFilter(since=since), limit=1, after=RunPosition(since, ""), newer=True
+    )
+    age = now - oldest[0].started_at if oldest else 0
+    short = (PERIODS[name] for name in ("1h", "24h", "3d"))
+    return next((one for one in short if age <= one.seconds * SECOND), PERIODS[DEFAULT_PERIOD])
 
 
 def board(
@@ -135,7 +137,7 @@ def board(
     if judged_by is not None and total.runs:
         found = judged_by(plotted, period, agent)
         judged = found if found.judged else None
-    versions = facets.get("version", ())
+    versions = reader.versions(where, limit=_VERSIONS)
     return Board(
         runs=total.runs,
         tiles=tiles(total, before, error_rate(before), rate, plotted, period),
@@ -146,17 +148,22 @@ def board(
             usage_charts.cost_figure(plotted, total, period.words),
             usage_charts.tokens_figure(plotted),
         ],
-        versions=[_version(reader, query, one.value, now, deploys, judged) for one in versions],
+        versions=[_version(query, one, deploys, judged) for one in versions],
         tops=[
             _top(query, "Errors", "No step failed in this time.", "error", facets["error_type"]),
             _top(query, "Models", "No model was named.", "model", facets["model"]),
         ],
         agents=facets.get("agent", ()),
         judged=judged,
-        compare=f"/compare?{urlencode({'agent': agent} if agent else {})}"
-        if judged and len(versions) > 1
-        else "",
+        compare=_compare(versions) if judged else "",
     )
+
+
+def _compare(versions: Sequence[RunBucket]) -> str:
+    """Return the address that compares the newest versions of the busiest agent with several."""
+    agents = [one.agent for one in versions]
+    several = next((agent for agent in agents if agents.count(agent) > 1), "")
+    return f"/compare?{urlencode({'agent': several})}" if several else ""
 
 
 def _top(query: Query, title: str, none: str, name: str, counts: Sequence[FacetCount]) -> Top:
@@ -181,25 +188,21 @@ def error_rate(bucket: RunBucket) -> Metric:
 
 
 def _version(
-    reader: PageReader,
-    query: Query,
-    version: str,
-    now: Nanos,
-    deploys: Sequence[Deploy],
-    judged: JudgedBoard | None,
+    query: Query, total: RunBucket, deploys: Sequence[Deploy], judged: JudgedBoard | None
 ) -> VersionRow:
-    mine = query.having(version=version)
-    total = reader.totals(mine.where(now))
+    named = (total.agent, total.version)
+    mine = query.having(agent=total.agent or None, version=total.version)
     tokens = tokens_of(total)
     return VersionRow(
-        version=version,
-        since=next((one.at for one in deploys if one.version == version), None),
+        agent=total.agent,
+        version=total.version,
+        since=next((one.at for one in deploys if (one.agent, one.version) == named), None),
         runs=total.runs,
         errors=error_rate(total),
-        pulse=judged.versions.get(version) if judged else None,
+        pulse=judged.versions.get(named) if judged else None,
         p50_ns=total.p50_ns,
         p95_ns=total.p95_ns,
-        cost=each(total.cost_usd, total.runs),
+        cost=each(total),
         tokens=NO_DATA if tokens is None or not total.runs else count(round(tokens / total.runs)),
         href=mine.url(),
         errors_href=mine.having(status="error").url(),

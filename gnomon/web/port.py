@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from collector.spans import LogRecord, Span
-from collector.views import Deploy, Facet, FacetCount, Outline, RunBucket, RunFilter, RunPosition
+from collector.views import (
+    Deploy,
+    Earlier,
+    Facet,
+    FacetCount,
+    Outline,
+    RunBucket,
+    RunFilter,
+    RunPosition,
+    Shape,
+)
 from gnomon.model import Bodies, Run, Step
 from scoring.backfill import Backfills
 from scoring.grading.policy import PolicyGrader
@@ -37,13 +47,24 @@ class PageReader(Protocol):
     def facets(self, where: RunFilter, *, limit: int) -> Mapping[Facet, Sequence[FacetCount]]:
         """Return the most frequent values of each facet, each without its own condition."""
 
-    def buckets(
-        self, where: RunFilter, *, width_ns: int, by_version: bool = False
-    ) -> Sequence[RunBucket]:
+    def positions(
+        self,
+        where: RunFilter,
+        *,
+        limit: int,
+        after: RunPosition | None = None,
+        newer: bool = False,
+    ) -> Sequence[RunPosition]:
+        """Return where the runs stand that `runs` would list: a fraction of the work."""
+
+    def buckets(self, where: RunFilter, *, width_ns: int) -> Sequence[RunBucket]:
         """Return figures per width of time (multiples of the width since 1970), oldest first.
 
         Widths without a run are left out.
         """
+
+    def versions(self, where: RunFilter, *, limit: int) -> Sequence[RunBucket]:
+        """Return the figures of each agent's versions, those with most runs first."""
 
     def totals(self, where: RunFilter) -> RunBucket:
         """Return the figures of the whole filter as one bucket that starts at `since`."""
@@ -54,14 +75,27 @@ class PageReader(Protocol):
     def run(self, run_id: str) -> Run | None:
         """Return one run."""
 
-    def outline(self, run: Run) -> Sequence[Outline]:
-        """Return all steps of a run as the tree draws them, in order of start, then span id."""
+    def outline(self, run: Run, only: Sequence[tuple[str, str]] | None = None) -> Sequence[Outline]:
+        """Return the steps of a run as the tree draws them, in order of start, then span id.
+
+        `only`: some of them, by trace and span.
+        """
+
+    def shape(self, run: Run) -> Shape:
+        """Return where all steps of a run stand: a fraction of what their outline takes."""
+
+    def call_before(self, run: Run, step: Step) -> Earlier | None:
+        """Return the last counted step that a step is compared with, or None.
+
+        Of a model call: the call of the same agent before. Of any other: the last that went well
+        and called the same tool.
+        """
 
     def step(self, trace_id: str, span_id: str) -> Step | None:
         """Return one step, whole."""
 
-    def bodies(self, step: Step) -> Bodies:
-        """Return what the step read and wrote, from its raw span and logs."""
+    def bodies_of(self, steps: Sequence[Step | Earlier]) -> Sequence[Bodies]:
+        """Return what some steps read and wrote, from their raw spans and logs."""
 
     def span(self, trace_id: str, span_id: str) -> Span | None:
         """Return one raw, de-duplicated span."""

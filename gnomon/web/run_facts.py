@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gnomon.model import Run
 from gnomon.web.filters import Query
-from gnomon.web.formats import count, duration, plural, short_count, usd
+from gnomon.web.formats import cost, count, duration, plural, short_count, usd
 from gnomon.web.runs import keys_of
 
 
@@ -29,10 +29,7 @@ def run_facts(run: Run, order: Sequence[str]) -> Sequence[tuple[str, str, str]]:
     tokens = f"{short_count(run.input_tokens)} in{cached} · {short_count(run.output_tokens)} out"
     known = run.input_tokens is not None or run.output_tokens is not None
     found.append(("Tokens", tokens if known else "not reported", ""))
-    cost = usd(run.cost_usd) if run.cost_usd is not None else "unknown"
-    if run.cost_reported_usd is not None:
-        cost += f" ({usd(run.cost_reported_usd)} reported)"
-    found.append(("Cost", cost, ""))
+    found.append(("Cost", _cost(run), ""))
     if run.conversation_id:
         talk = fresh.having(conversation=run.conversation_id)
         found.append(("Conversation", run.conversation_id, talk.url()))
@@ -43,11 +40,20 @@ def run_facts(run: Run, order: Sequence[str]) -> Sequence[tuple[str, str, str]]:
     return found
 
 
+def _cost(run: Run) -> str:
+    found = cost(run.cost_usd, run.unpriced_calls) if run.cost_usd is not None else "unknown"
+    parts = [f"{plural(run.unpriced_calls, 'call')} without a price"] if run.unpriced_calls else []
+    if run.cost_reported_usd is not None:
+        parts.append(f"{usd(run.cost_reported_usd)} reported")
+    return f"{found} ({', '.join(parts)})" if parts else found
+
+
 def _steps(run: Run) -> str:
     parts = [
         plural(number, noun)
         for number, noun in (
             (run.llm_calls, "model call"),
+            (run.embedding_calls, "embedding"),
             (run.tool_calls, "tool call"),
             (run.retrievals, "retrieval"),
             (run.handoffs, "hand-off"),
@@ -56,5 +62,6 @@ def _steps(run: Run) -> str:
         )
         if number
     ]
+    told = f" ({', '.join(parts)})" if parts else ""
     doubled = f"; {count(run.duplicates)} reported twice" if run.duplicates else ""
-    return (", ".join(parts) or count(run.steps)) + doubled
+    return count(run.steps) + told + doubled

@@ -12,7 +12,7 @@ from gnomon.errors import InputError
 from gnomon.model import Run, RunState, RunStatus
 from gnomon.web import charts, svg
 from gnomon.web.filters import ALL, JUDGED, Chip, Query, packed
-from gnomon.web.formats import NO_DATA, count, duration, first_words, plural, short_count, usd
+from gnomon.web.formats import NO_DATA, cost, count, duration, first_words, plural, short_count
 from gnomon.web.judgments import broken_rules, verdict_of
 from gnomon.web.port import Judging, PageReader
 from gnomon.web.timeline import PERIODS
@@ -147,10 +147,10 @@ def position_of(run: Run) -> RunPosition:
     return RunPosition(run.started_at, run.run_id)
 
 
-def address_of(run: Run, query: Query) -> str:
+def address_of(run_id: str, query: Query) -> str:
     """Return the address of a run that remembers the list it was reached from."""
     came = query.text_of_url()
-    return f"/runs/{run.run_id}" + (f"?{urlencode({'list': came})}" if came else "")
+    return f"/runs/{run_id}" + (f"?{urlencode({'list': came})}" if came else "")
 
 
 def runs(
@@ -231,7 +231,7 @@ def news(
 ) -> NewsView:
     """Return how many runs are newer than the first row shown."""
     where = judged_where(query, now, judging)
-    found = reader.runs(where, limit=100, after=since, newer=True)
+    found = reader.positions(where, limit=100, after=since, newer=True)
     return NewsView(runs=len(found), href=query.url())
 
 
@@ -240,7 +240,7 @@ def _line(run: Run, query: Query, order: Sequence[str], judged: RunJudgments | N
     if run.input_tokens is not None or run.output_tokens is not None:
         tokens = (run.input_tokens or 0) + (run.output_tokens or 0)
     return Line(
-        href=address_of(run, query),
+        href=address_of(run.run_id, query),
         title=title_of(run, order),
         verdict="" if judged is None else verdict_of(judged),
         broken=() if judged is None else broken_rules(judged),
@@ -252,7 +252,7 @@ def _line(run: Run, query: Query, order: Sequence[str], judged: RunJudgments | N
         duration=duration(run.duration_ns),
         steps=count(run.steps),
         tokens=short_count(tokens),
-        cost=usd(run.cost_usd),
+        cost=cost(run.cost_usd, run.unpriced_calls),
         run_id=run.run_id,
     )
 

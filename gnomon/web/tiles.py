@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from collector.views import RunBucket
 from gnomon.web import figures, svg
-from gnomon.web.formats import NO_DATA, count, duration, percent, plural, short_count, usd
+from gnomon.web.formats import NO_DATA, cost, count, duration, percent, plural, short_count
 from gnomon.web.plots import Data
 from gnomon.web.timeline import Period
 from scoring.stats.results import Metric
@@ -112,9 +112,9 @@ def tiles(
         ),
         of(
             "Cost",
-            usd(total.cost_usd),
-            f"{each(total.cost_usd, total.runs)} a run" + _unpriced(total),
-            usd(before.cost_usd),
+            cost(total.cost_usd, total.unpriced_calls),
+            f"{each(total)} a run" + _unpriced(total),
+            cost(before.cost_usd, before.unpriced_calls),
             lambda point: point.cost_usd,
         ),
         of(
@@ -142,9 +142,11 @@ def tokens_of(bucket: RunBucket) -> int | None:
     return (bucket.input_tokens or 0) + (bucket.output_tokens or 0)
 
 
-def each(amount: float | None, runs: int) -> str:
-    """Return an amount per run."""
-    return NO_DATA if amount is None or not runs else usd(amount / runs)
+def each(bucket: RunBucket) -> str:
+    """Return the cost of a run on average."""
+    if bucket.cost_usd is None or not bucket.runs:
+        return NO_DATA
+    return cost(bucket.cost_usd / bucket.runs, bucket.unpriced_calls)
 
 
 def _unpriced(bucket: RunBucket) -> str:

@@ -1,9 +1,12 @@
-"""Which steps of a run are drawn, in which order and how deep; pure."""
+"""Which steps of a run are drawn, in which order and how deep; pure.
+
+A step is named by its place: all steps of the run in order of start, counted from 0.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from collector.views import Outline
+from collector.views import Shape
 from gnomon.model import WORK, Kind
 
 FULL = 1000
@@ -11,27 +14,20 @@ FULL = 1000
 PAGE = 200
 """So many children of one step are drawn at first in a larger run."""
 _WRAPPERS = frozenset({Kind.CHAIN, Kind.OTHER, Kind.WORKFLOW})
-
-
-@dataclass(slots=True)
-class Node:
-    """A step among its neighbours. `index` counts the steps of the run by start."""
-
-    key: str
-    index: int
-    step: Outline
-    parent: "Node | None" = None
-    children: list["Node"] = field(default_factory=list)
+_ROOM = 800
+"""So many steps a larger run shows unasked, but for the ways to the error and the chosen step."""
+NOBODY = -1
+"""The place of the parent that a root does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One line of the tree."""
 
-    node: Node
+    place: int
     level: int
     """1 at a root."""
-    wrappers: Sequence[Node] = ()
+    wrappers: Sequence[int] = ()
     """Steps with this one child only, folded into it; outermost first."""
     expanded: bool | None = None
     """None: nothing inside."""
@@ -41,166 +37,183 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """All steps of a run by key, with their roots."""
+    """All steps of a run: who lies in whom."""
 
-    nodes: Mapping[str, Node]
-    roots: Sequence[Node]
+    shape: Shape
+    keys: Sequence[str]
+    """The name of each step in addresses: its span id; with the trace where there are several."""
+    places: Mapping[str, int]
+    above: Sequence[int]
+    """The place of each step's parent; -1 at a root."""
+    inside: Sequence[Sequence[int]]
+    roots: Sequence[int]
 
-    def path(self, node: Node) -> Sequence[Node]:
+    def __len__(self) -> int:
+        """Return the number of steps."""
+        return len(self.keys)
+
+    def path(self, place: int) -> Sequence[int]:
         """Return the steps around a step, outermost first, itself last."""
-        found = [node]
-        while (above := found[-1].parent) is not None:
+        found = [place]
+        while (above := self.above[found[-1]]) != NOBODY:
             found.append(above)
         return found[::-1]
 
+    def named(self, step: str) -> int | None:
+        """Return the place of a step by its key, or by its span id alone, as judgments name it."""
+        place = self.places.get(step)
+        if place is None and step in self.shape.span_ids:
+            place = self.shape.span_ids.index(step)
+        return place
 
-def key_of(step: Outline, *, several: bool) -> str:
-    """Return the name of a step in addresses; runs of several traces need the trace as well."""
-    return f"{step.trace_id}-{step.span_id}" if several else step.span_id
 
-
-def forest(steps: Sequence[Outline]) -> Forest:
+def forest(shape: Shape) -> Forest:
     """Put steps under their parents; a missing parent or a ring makes a root."""
-    several = len({step.trace_id for step in steps}) > 1
-    ordered = sorted(steps, key=lambda step: (step.started_at, step.span_id))
-    nodes = {
-        key_of(step, several=several): Node(key_of(step, several=several), index, step)
-        for index, step in enumerate(ordered)
-    }
-    by_id = {(node.step.trace_id, node.step.span_id): node for node in nodes.values()}
-    for node in nodes.values():
-        above = by_id.get((node.step.trace_id, node.step.parent_span_id))
-        if above is not None and above is not node:
-            node.parent = above
-            above.children.append(node)
-    roots = [node for node in nodes.values() if node.parent is None]
-    return Forest(nodes, sorted(roots + _cut_rings(nodes.values(), roots), key=_by_start))
+    keys, parents = shape.span_ids, shape.parents
+    if len(set(shape.trace_ids)) > 1:
+        keys = _with_trace(shape.trace_ids, keys)
+        parents = _with_trace(shape.trace_ids, parents)
+    places = {key: place for place, key in enumerate(keys)}
+    above = [places.get(parent, NOBODY) for parent in parents]
+    inside: list[list[int]] = [[] for _ in keys]
+    for place, parent in enumerate(above):
+        if parent == place:
+            above[place] = NOBODY
+        elif parent != NOBODY:
+            inside[parent].append(place)
+    roots = [place for place, parent in enumerate(above) if parent == NOBODY]
+    roots += _cut_rings(above, inside, roots)
+    return Forest(shape, keys, places, above, inside, sorted(roots))
 
 
-def _by_start(node: Node) -> int:
-    return node.index
+def _with_trace(trace_ids: Sequence[str], span_ids: Sequence[str]) -> Sequence[str]:
+    return [f"{trace}-{span}" for trace, span in zip(trace_ids, span_ids, strict=True)]
 
 
-def _cut_rings(nodes: Iterable[Node], roots: Sequence[Node]) -> list[Node]:
+def _cut_rings(above: list[int], inside: Sequence[list[int]], roots: Sequence[int]) -> list[int]:
     """Return the earliest step of each ring of parents, made a root."""
-    cut: list[Node] = []
-    reached: set[int] = set()
-    _reach(roots, reached)
-    for node in nodes:
-        if id(node) not in reached:
-            if node.parent is not None:
-                node.parent.children.remove(node)
-                node.parent = None
-            cut.append(node)
-            _reach([node], reached)
+    reached = [False] * len(above)
+    _reach(roots, inside, reached)
+    cut: list[int] = []
+    for place, known in enumerate(reached):
+        if not known and not reached[place]:
+            inside[above[place]].remove(place)
+            above[place] = NOBODY
+            cut.append(place)
+            _reach([place], inside, reached)
     return cut
 
 
-def _reach(start: Iterable[Node], reached: set[int]) -> None:
-    stack = list(start)
-    while stack:
-        node = stack.pop()
-        reached.add(id(node))
-        stack.extend(node.children)
+def _reach(start: Iterable[int], inside: Sequence[Sequence[int]], reached: list[bool]) -> None:
+    ahead = list(start)
+    while ahead:
+        place = ahead.pop()
+        reached[place] = True
+        ahead.extend(inside[place])
 
 
-def first_error(of: Forest) -> Node | None:
+def first_error(of: Forest) -> int | None:
     """Return the first failed piece of work; without one the innermost failed step."""
-    failed = [node for node in of.nodes.values() if node.step.status == "error"]
-    work = [node for node in failed if node.step.counted]
-    if work:
-        return work[0]
-    inner = [node for node in failed if not any(c.step.status == "error" for c in node.children)]
-    return inner[0] if inner else None
+    failed = [place for place, bad in enumerate(of.shape.failed) if bad]
+    work = (place for place in failed if of.shape.counted[place])
+    inner = (
+        place for place in failed if not any(of.shape.failed[child] for child in of.inside[place])
+    )
+    return next(work, next(inner, None))
 
 
-def decisive(of: Forest) -> Node | None:
+def decisive(of: Forest) -> int | None:
     """Return the step to open at: the first error, else the last decision, tool or model call."""
     error = first_error(of)
     if error is not None:
         return error
-    counted = [node for node in of.nodes.values() if node.step.counted]
-    for kinds in ((Kind.HUMAN,), (Kind.TOOL,), (Kind.LLM,), tuple(WORK)):
-        found = [node for node in counted if node.step.kind in kinds]
-        if found:
-            return found[-1]
-    return of.roots[0] if of.roots else None
+    last: dict[str, int] = {}
+    for place, counted in enumerate(of.shape.counted):
+        if counted:
+            last[of.shape.kinds[place]] = place
+    for kind in (Kind.HUMAN, Kind.TOOL, Kind.LLM):
+        if kind in last:
+            return last[kind]
+    work = [place for kind, place in last.items() if kind in WORK]
+    return max(work) if work else next(iter(of.roots), None)
 
 
 def plan(
-    of: Forest, *, selected: Node | None = None, opened: Mapping[str, int] | None = None
+    of: Forest, *, selected: int | None = None, opened: Mapping[str, int] | None = None
 ) -> Sequence[Row]:
     """Return the lines of the tree, in order.
 
     A large run shows three levels while they fit, the way to the first error and to the selected
-    step, and what is opened: `opened` counts pages of children by key.
+    step, and what is opened: `opened` counts pages of children by key, of roots by ''.
     """
-    forced = {id(n) for goal in (first_error(of), selected) if goal for n in of.path(goal)}
-    limits = None if len(of.nodes) <= FULL else _limits(of, opened or {}, selected)
+    goals = [goal for goal in (first_error(of), selected) if goal is not None]
+    forced = {place for goal in goals for place in of.path(goal)}
+    limits = None if len(of) <= FULL else _limits(of, opened or {}, selected)
     rows: list[Row] = []
-    stack = [(node, 1) for node in reversed(of.roots)]
+    roots = _shown(of.roots, limits, limits.get(NOBODY, 0) if limits else 0, forced)
+    stack = [(place, 1) for place in reversed(roots)]
     while stack:
-        node, level = stack.pop()
-        node, wrappers = _unwrapped(node, selected)
-        shown = _shown(node, limits, forced)
+        place, level = stack.pop()
+        place, wrappers = _unwrapped(of, place, selected)
+        children = of.inside[place]
+        shown = _shown(children, limits, limits.get(place, 0) if limits else 0, forced)
         rows.append(
             Row(
-                node=node,
+                place=place,
                 level=level,
                 wrappers=wrappers,
-                expanded=bool(shown) if node.children else None,
-                rest=len(node.children) - len(shown) if shown else 0,
+                expanded=bool(shown) if children else None,
+                rest=len(children) - len(shown) if shown else 0,
             )
         )
         stack.extend((child, level + 1) for child in reversed(shown))
     return rows
 
 
-def _unwrapped(node: Node, selected: Node | None) -> tuple[Node, Sequence[Node]]:
+def _unwrapped(of: Forest, place: int, selected: int | None) -> tuple[int, Sequence[int]]:
     """Return the first step that is no wrapper, and the wrappers around it."""
     wrappers = []
-    while _wraps(node) and node is not selected:
-        wrappers.append(node)
-        node = node.children[0]
-    return node, wrappers
+    while _wraps(of, place) and place != selected:
+        wrappers.append(place)
+        place = of.inside[place][0]
+    return place, wrappers
 
 
-def _wraps(node: Node) -> bool:
-    if node.step.kind not in _WRAPPERS or len(node.children) != 1:
+def _wraps(of: Forest, place: int) -> bool:
+    shape = of.shape
+    if shape.kinds[place] not in _WRAPPERS or len(of.inside[place]) != 1:
         return False
-    inner = node.children[0].step
-    return inner.duplicate_of is None and (node.step.status == "ok" or inner.status == "error")
+    inner = of.inside[place][0]
+    return not shape.doubled[inner] and (not shape.failed[place] or shape.failed[inner])
 
 
-def _shown(node: Node, limits: Mapping[int, int] | None, forced: set[int]) -> Sequence[Node]:
-    if limits is None:
-        return node.children
-    most = limits.get(id(node), 0)
-    if most >= len(node.children):
-        return node.children
-    return [
-        child for index, child in enumerate(node.children) if index < most or id(child) in forced
-    ]
+def _shown(
+    children: Sequence[int], limits: Mapping[int, int] | None, most: int, forced: set[int]
+) -> Sequence[int]:
+    if limits is None or most >= len(children):
+        return children
+    return [child for index, child in enumerate(children) if index < most or child in forced]
 
 
-def _limits(of: Forest, opened: Mapping[str, int], selected: Node | None) -> Mapping[int, int]:
+def _limits(of: Forest, opened: Mapping[str, int], selected: int | None) -> Mapping[int, int]:
     """Return how many children of which step are drawn in a large run."""
-    limits: dict[int, int] = {}
-    drawn = len(of.roots)
-    level: Iterable[Node] = of.roots
+    most = len(of.roots) if len(of.roots) <= _ROOM else PAGE
+    limits = {NOBODY: most * opened.get("", 1)}
+    drawn = limits[NOBODY]
+    level: Iterable[int] = of.roots[:drawn]
     for _ in range(2):
-        inner: list[Node] = []
-        for node in level:
-            most = min(PAGE, len(node.children))
-            if drawn + most > FULL * 0.8:
+        inner: list[int] = []
+        for place in level:
+            most = min(PAGE, len(of.inside[place]))
+            if drawn + most > _ROOM:
                 break
-            limits[id(node)] = most
+            limits[place] = most
             drawn += most
-            inner.extend(node.children[:most])
+            inner.extend(of.inside[place][:most])
         level = inner
     for key, pages in opened.items():
-        if key in of.nodes:
-            limits[id(of.nodes[key])] = PAGE * pages
+        if key in of.places:
+            limits[of.places[key]] = PAGE * pages
     if selected is not None:
-        limits.setdefault(id(selected), PAGE)
+        limits.setdefault(selected, PAGE)
     return limits

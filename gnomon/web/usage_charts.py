@@ -3,19 +3,20 @@
 from collector.views import RunBucket
 from gnomon.web import svg
 from gnomon.web.axes import axis
-from gnomon.web.formats import count, percent, plural, short_count, usd
+from gnomon.web.formats import cost, count, percent, plural, short_count, usd
 from gnomon.web.plots import Data, Figure, frame_of, links_of
 from gnomon.web.svg import Series
+from gnomon.web.tiles import each
 
 
 def cost_figure(data: Data, total: RunBucket, words: str) -> Figure:
     """Return what the runs cost by our price table."""
     names = data.names()
     costs = data.values(lambda p: p.cost_usd)
-    each = usd(total.cost_usd / total.runs) if total.cost_usd is not None and total.runs else ""
     known = total.cost_usd is not None
-    title = f"{usd(total.cost_usd)} in {words}, {each} a run" if known else "No cost is known"
     unpriced = total.unpriced_calls
+    whole = cost(total.cost_usd, unpriced)
+    title = f"{whole} in {words}, {each(total)} a run" if known else "No cost is known"
     subtitle = f"USD per {data.each}, by the price table" + (
         f"; {plural(unpriced, 'model call')} without a price left out" if unpriced else ""
     )
@@ -28,7 +29,7 @@ def cost_figure(data: Data, total: RunBucket, words: str) -> Figure:
             + (
                 "no runs"
                 if p is None
-                else f"{usd(p.cost_usd)}, {plural(p.runs, 'run')}"
+                else f"{cost(p.cost_usd, p.unpriced_calls)}, {plural(p.runs, 'run')}"
                 if p.cost_usd is not None
                 else f"cost unknown, {plural(p.runs, 'run')}"
             )
@@ -45,7 +46,7 @@ def cost_figure(data: Data, total: RunBucket, words: str) -> Figure:
         chart=svg.bars(frame, [Series(name="cost", look="s1", values=costs)]),
         heads=("Time (UTC)", "Cost", "Runs", "Calls without a price"),
         rows=[
-            (name, usd(p.cost_usd), count(p.runs), count(p.unpriced_calls))
+            (name, cost(p.cost_usd, p.unpriced_calls), count(p.runs), count(p.unpriced_calls))
             for name, p in zip(names, data.points, strict=True)
             if p is not None
         ],

@@ -1,5 +1,7 @@
 """Where bars stand: time onto 0 to 100 per cent of the plot, long idle gaps pressed together."""
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +33,8 @@ class Scale:
     """Nanoseconds to per cent; monotonic, the whole run fits 0 to 100."""
 
     pieces: Sequence[_Piece]
+    ends: Sequence[int]
+    """Where each piece ends, but the last."""
 
     @property
     def start(self) -> int:
@@ -49,11 +53,9 @@ class Scale:
 
     def place(self, moment: int) -> float:
         """Return the place of a moment; outside the run it is the nearer end."""
-        for piece in self.pieces:
-            if moment <= piece.end:
-                inside = max(0, moment - piece.start) / max(1, piece.end - piece.start)
-                return piece.left + inside * (piece.right - piece.left)
-        return 100.0
+        piece = self.pieces[bisect_left(self.ends, moment)]
+        inside = (moment - piece.start) / max(1, piece.end - piece.start)
+        return piece.left + min(1.0, max(0.0, inside)) * (piece.right - piece.left)
 
     def ticks(self) -> Sequence[tuple[float, str]]:
         """Return grid lines: their place, and the time since the start."""
@@ -99,7 +101,7 @@ def scale(start: int, end: int, busy: Iterable[tuple[int, int]]) -> Scale:
         place, moment = place + _BREAK, stop
     if moment < end or not pieces:
         pieces.append(_Piece(moment, end, place, 100.0, idle=False))
-    return Scale(pieces)
+    return Scale(pieces, [piece.end for piece in pieces[:-1]])
 
 
 def ruler(of: Scale) -> Markup:
@@ -132,16 +134,26 @@ def rules(of: Scale) -> Markup:
 
 
 def minimap(of: Scale, bars: Sequence[tuple[int, int, str]]) -> Markup:
-    """Draw all bars of a long run in one low picture; `bars`: start, end, look."""
-    paths: dict[str, dict[str, None]] = {}
+    """Draw all bars of a long run in one low picture; `bars`: start, end, look.
+
+    Bars that overlap in a line of half pixels are drawn as one, so that the picture stays small
+    however many there are.
+    """
     step = 26 / max(1, len(bars))
     tall = f"{max(0.7, step):.1f}"
+    covered: dict[tuple[str, int], int] = {}  # look and line: a bit for each pixel
     for index, (start, end, look) in enumerate(bars):
-        left = of.place(start) * 10
-        wide = max(2, round(of.place(end) * 10 - left))
-        top = number(1 + round(index * step * 2) / 2)
-        # Bars that fall on the same pixels are drawn once.
-        paths.setdefault(look, {})[f"M{left:.0f} {top}h{wide}v{tall}h-{wide}z"] = None
+        left = int(of.place(start) * 10)
+        wide = max(2, round(of.place(end) * 10) - left)
+        line = round(index * step * 2)
+        covered[look, line] = covered.get((look, line), 0) | ((1 << wide) - 1) << left
+    paths: dict[str, list[str]] = {}
+    for (look, line), pixels in covered.items():
+        top = number(1 + line / 2)
+        paths.setdefault(look, []).extend(
+            f"M{run.start()} {top}h{len(run[0])}v{tall}h-{len(run[0])}z"
+            for run in re.finditer("1+", f"{pixels:b}"[::-1])
+        )
     return Markup(
         '<svg class="mini" viewBox="0 0 1000 28" preserveAspectRatio="none" aria-hidden="true">'
         "{}</svg>"

@@ -14,7 +14,7 @@ from gnomon.model import JsonValue
 from gnomon.store import Store
 from gnomon.store.client import Value
 from scoring.grading.policy import PolicyGrader
-from scoring.metrics import rules
+from scoring.metrics import rules, statements
 from scoring.metrics import surfaces as seven_surfaces
 from scoring.metrics.compute import nine
 from scoring.metrics.conditions import Condition
@@ -268,6 +268,9 @@ def narrowed(scope: Scope, by: str, group: str) -> Scope:
     match by:
         case "version":
             return scope.of_version(group)
+        case statements.RELEASE:
+            agent, version = orjson.loads(group)
+            return replace(scope, agent=agent or scope.agent, version=version)
         case "environment":
             return replace(scope, environment=group)
         case "week" | "day":

@@ -43,6 +43,11 @@ GROUPS: Mapping[str, str] = {
 }
 """How runs may be grouped; `slice:<name>` groups by the values of a slice, `width:<ns>` by time."""
 
+RELEASE = "release"
+"""Groups runs by agent and version: two agents may call theirs the same. For the house alone."""
+
+_RELEASE = "toJSONString([ifNull(agent_name, ''), ifNull(agent_version, '')])"
+
 _WIDTH = (
     "toString(intDiv(toUnixTimestamp64Nano(started_at), {group_width:Int64}) * {group_width:Int64})"
 )
@@ -70,6 +75,8 @@ def group_of(by: str, units: Units) -> tuple[str, Mapping[str, Value]]:
     """Return the expression that groups runs, with its parameters."""
     if by in GROUPS:
         return GROUPS[by], {}
+    if by == RELEASE:
+        return _RELEASE, {}
     kind, _, name = by.partition(":")
     if kind == "width" and name.isdecimal():
         return _WIDTH, {"group_width": int(name)}

@@ -4,6 +4,7 @@ import pytest
 
 from collector.folding.fold import fold_traces
 from collector.limits import LIMITS, limits_of
+from collector.views import told_by
 from collector.watched import Watched
 from tests import samples
 from tests.spans import make_span, steps_of
@@ -47,7 +48,7 @@ def test_recorded_samples_name_their_limits(name, limits):
     found = {
         limit.name
         for run in folded.runs
-        for limit in limits_of([step for step in folded.steps if step.run_id == run.run_id])
+        for limit in limits_of(told_by(step for step in folded.steps if step.run_id == run.run_id))
     }
     assert sorted(found) == limits
 
@@ -62,6 +63,6 @@ def test_what_can_not_be_seen_in_a_run_is_for_the_doctor():
         attributes={"gen_ai.operation.name": "chat"},
         scope_name="opentelemetry.instrumentation.genai.openai",
     )
-    steps = list(steps_of(span).values())
-    assert limits_of(steps) == []
-    assert [limit.name for limit in limits_of(steps, possible=True)] == ["no_completions"]
+    told = told_by(steps_of(span).values())
+    assert limits_of(told) == []
+    assert [limit.name for limit in limits_of(told, possible=True)] == ["no_completions"]

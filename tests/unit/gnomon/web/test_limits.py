@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from collector.views import Outline
+from collector.views import told_by as told
 from gnomon.clock import Nanos
 from gnomon.model import Kind, RunState, RunStatus
 from gnomon.web.limits import limits
@@ -27,7 +28,7 @@ def agent(scope: str) -> Outline:
 
 
 def test_a_run_that_says_everything_has_no_limits() -> None:
-    assert limits(RUN, STEPS) == []
+    assert limits(RUN, told(STEPS)) == []
 
 
 @pytest.mark.parametrize(
@@ -42,18 +43,20 @@ def test_a_run_that_says_everything_has_no_limits() -> None:
     ],
 )
 def test_a_run_without_model_spans_says_so_and_names_the_mend(scope: str, why: str) -> None:
-    (sentence,) = limits(RUN, [agent(scope)])
+    (sentence,) = limits(RUN, told([agent(scope)]))
     assert sentence.startswith("This run has no model spans")
     assert why in sentence
 
 
 def test_an_ordinary_service_without_an_agent_is_not_told_off() -> None:
-    assert limits(RUN, [replace(agent("flask"), kind=Kind.OTHER)]) == []
+    assert limits(RUN, told([replace(agent("flask"), kind=Kind.OTHER)])) == []
 
 
 def test_calls_without_tokens_are_unknown_not_zero() -> None:
     silent = [replace(step, input_tokens=None, output_tokens=None) for step in STEPS]
-    assert any("tokens and cost are unknown, not zero" in text for text in limits(RUN, silent))
+    assert any(
+        "tokens and cost are unknown, not zero" in text for text in limits(RUN, told(silent))
+    )
 
 
 def test_what_is_missing_is_counted() -> None:
@@ -67,7 +70,7 @@ def test_what_is_missing_is_counted() -> None:
         unpriced_calls=4,
         usage_source="aggregate",
     )
-    text = " ".join(limits(run, STEPS))
+    text = " ".join(limits(run, told(STEPS)))
     for part in (
         "root span never arrived. It may still come.",
         "2 steps name a parent that never arrived",
@@ -82,4 +85,4 @@ def test_a_library_that_hides_the_cache_is_named() -> None:
     steps = [
         replace(step, scope_name="semantic_kernel.functions", cached_tokens=None) for step in STEPS
     ]
-    assert any("Semantic Kernel does not report them" in one for one in limits(RUN, steps))
+    assert any("Semantic Kernel does not report them" in one for one in limits(RUN, told(steps)))
