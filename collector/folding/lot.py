@@ -11,8 +11,7 @@ import structlog
 from collector.folding.fold import Folded, Previous, fold_traces
 from collector.folding.open_runs import OpenRuns
 from collector.queue.port import Touched
-from collector.reading.rows import Place
-from collector.reading.runs import newest
+from collector.reading.rows import Place, newest
 from collector.store import Reader, Writer
 from collector.watched import Watched
 from gnomon.clock import Nanos
