@@ -3,11 +3,12 @@
 import datetime as dt
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ByteSize,
@@ -18,6 +19,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
+from gnomon import addresses
 from gnomon.errors import ConfigError
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -63,6 +65,44 @@ Duration = Annotated[
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
+def between(low: Any, high: Any, show: Callable[[Any], str]) -> AfterValidator:
+    """Return a bound that says itself in the words of the setting."""
+
+    def check(value: Any) -> Any:
+        if not low <= value <= high:
+            raise ValueError(f"write something from {show(low)} to {show(high)}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _sizes(low: int, high: int) -> AfterValidator:
+    return between(low, high, lambda size: ByteSize(size).human_readable())
+
+
+def _durations(low: float, high: float) -> AfterValidator:
+    return between(dt.timedelta(seconds=low), dt.timedelta(seconds=high), written)
+
+
+def _lowered(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _store_url(text: str) -> str:
+    addresses.store_url(text)
+    return text.strip()
+
+
+_KIB, _MIB, _GIB, _TIB = 1024, 1024**2, 1024**3, 1024**4
+_HOUR, _DAY = 3_600, 86_400
+Place = Annotated[Path, BeforeValidator(addresses.path)]
+Host = Annotated[str, AfterValidator(addresses.host)]
+BaseUrl = Annotated[str, AfterValidator(addresses.base_url)]
+TracesUrl = Annotated[str, AfterValidator(addresses.traces_url)]
+Origin = Annotated[str, AfterValidator(addresses.origin)]
+StoreUrl = Annotated[str, AfterValidator(_store_url)]
+
+
 class Section(BaseModel):
     """A branch of the settings tree."""
 
@@ -72,15 +112,17 @@ class Section(BaseModel):
 class StoreSettings(Section):
     """Which ClickHouse holds the data."""
 
-    url: str | None = Field(
+    url: StoreUrl | None = Field(
         default=None,
         description="A server, e.g. http://user:password@host:8123/gnomon; unset = embedded.",
     )
-    timeout: Duration = Field(
+    timeout: Annotated[Duration, _durations(1, _DAY)] = Field(
         default=dt.timedelta(seconds=30), description="The longest a query may take."
     )
-    cluster: str = Field(default="", description="Name of the cluster for ON CLUSTER; '' = none.")
-    memory: ByteSize = Field(
+    cluster: Annotated[str, Field(pattern=r"^\w*$")] = Field(
+        default="", description="Name of the cluster for ON CLUSTER; '' = none."
+    )
+    memory: Annotated[ByteSize, _sizes(64 * _MIB, 64 * _TIB)] = Field(
         default=ByteSize(1536 * 1024**2), description="The most one query may use."
     )
 
@@ -89,13 +131,13 @@ class QueueSettings(Section):
     """Where a request waits until ClickHouse has it."""
 
     kind: Literal["spool"] = "spool"
-    max_bytes: ByteSize = Field(
+    max_bytes: Annotated[ByteSize, _sizes(_KIB, 1024 * _TIB)] = Field(
         default=ByteSize(2 * 1024**3), description="A fuller queue answers 503."
     )
-    flush_after: Duration = Field(
+    flush_after: Annotated[Duration, _durations(0, _HOUR)] = Field(
         default=dt.timedelta(seconds=1), description="The longest a request waits for company."
     )
-    batch_bytes: ByteSize = Field(
+    batch_bytes: Annotated[ByteSize, _sizes(1, _GIB)] = Field(
         default=ByteSize(16 * 1024**2), description="A batch is inserted when it is this large."
     )
     remember: Duration = Field(
@@ -107,16 +149,16 @@ class QueueSettings(Section):
 class IngestSettings(Section):
     """What the receivers take."""
 
-    max_body: ByteSize = Field(
+    max_body: Annotated[ByteSize, _sizes(1, _GIB)] = Field(
         default=ByteSize(64 * 1024**2), description="The largest request, compressed and not."
     )
-    max_value: ByteSize = Field(
+    max_value: Annotated[ByteSize, _sizes(1, _GIB)] = Field(
         default=ByteSize(1024**2), description="A longer attribute value is cut and marked."
     )
-    max_inflight: ByteSize = Field(
+    max_inflight: Annotated[ByteSize, _sizes(1, 64 * _TIB)] = Field(
         default=ByteSize(256 * 1024**2), description="More bytes in work at once answer 503."
     )
-    cors_origins: tuple[str, ...] = Field(
+    cors_origins: tuple[Origin, ...] = Field(
         default=(), description="Origins a browser may send from."
     )
 
@@ -147,7 +189,9 @@ class SourceSettings(Section):
 class LogSettings(Section):
     """How Gnomon tells about itself."""
 
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lowered)] = (
+        "info"
+    )
     format: Literal["auto", "json", "console"] = Field(
         default="auto", description="auto: colours at a terminal, JSON elsewhere."
     )
@@ -164,13 +208,13 @@ class Settings(BaseSettings):
         frozen=True,
     )
 
-    data: Path = Field(
+    data: Place = Field(
         default=Path("gnomon-data"), description="Directory of the queue and the embedded store."
     )
-    config: Path | None = Field(
+    config: Place | None = Field(
         default=None, description="gnomon.yaml; unset = ./gnomon.yaml when there is one."
     )
-    host: str = Field(default="127.0.0.1", description="Address that all three ports bind to.")
+    host: Host = Field(default="127.0.0.1", description="Address that all three ports bind to.")
     open_network: bool = Field(
         default=False,
         description="Allow GNOMON_HOST to be reachable from elsewhere although nobody is checked.",
@@ -181,10 +225,10 @@ class Settings(BaseSettings):
     ingest_metrics: Literal["refuse", "discard"] = Field(
         default="refuse", description="refuse: 404 for OTLP metrics; discard: 200, all rejected."
     )
-    url: str | None = Field(
+    url: BaseUrl | None = Field(
         default=None, description="Where the command line finds the API; unset = this machine."
     )
-    trace_self: str | None = Field(
+    trace_self: TracesUrl | None = Field(
         default=None, description="OTLP/HTTP endpoint for Gnomon's own traces; unset = off."
     )
     store: StoreSettings = StoreSettings()
@@ -202,22 +246,41 @@ class Settings(BaseSettings):
 def load(**overrides: object) -> Settings:
     """Read the tree; a name that fits no branch stops the start. Overrides come from options."""
     for name in os.environ:
-        branch = name.removeprefix("GNOMON_").partition("__")[0].lower()
-        if name.startswith("GNOMON_") and branch not in Settings.model_fields:
-            known = ", ".join(f"GNOMON_{field.upper()}" for field in Settings.model_fields)
-            raise ConfigError(f"{name} is no setting; known: {known}")
+        _refuse_unknown(name)
     given = {key: value for key, value in overrides.items() if value is not None}
     try:
         return Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         lines = [
-            f"GNOMON_{'__'.join(str(part).upper() for part in issue['loc'])}: {mend_of(issue)}"
+            f"{_name_of(issue['loc'])}: {mend_of(issue)}"
             for issue in error.errors(include_url=False, include_input=False)
         ]
         raise ConfigError("; ".join(lines)) from error
     except SettingsError as error:
-        mend = 'a list is written as JSON, ["one", "two"]'
-        raise ConfigError(f"{error} of GNOMON_…: {mend}") from error
+        branch = re.search(r'field "(\w+)"', str(error))
+        names = f"GNOMON_{branch[1].upper()}__…" if branch else "GNOMON_…"
+        raise ConfigError(f'{names}: a list is written as JSON, ["one", "two"]') from error
+
+
+def _refuse_unknown(name: str) -> None:
+    if not name.startswith("GNOMON_"):
+        return
+    branch, _, leaf = name.removeprefix("GNOMON_").partition("__")
+    field = Settings.model_fields.get(branch.lower())
+    if field is None:
+        known = ", ".join(f"GNOMON_{field.upper()}" for field in Settings.model_fields)
+        raise ConfigError(f"{name} is no setting; known: {known}")
+    section = field.annotation
+    if isinstance(section, type) and issubclass(section, Section) and not leaf:
+        known = ", ".join(f"GNOMON_{branch}__{leaf.upper()}" for leaf in section.model_fields)
+        raise ConfigError(f"{name} is a branch; set one of its leaves: {known}")
+
+
+def _name_of(place: tuple[int | str, ...]) -> str:
+    """Return the setting of a complaint; the item of a list is named by its number."""
+    names = "__".join(str(part).upper() for part in place if isinstance(part, str))
+    items = "".join(f"[{part}]" for part in place if isinstance(part, int))
+    return f"GNOMON_{names}{items}"
 
 
 _MENDS = {
@@ -237,9 +300,22 @@ _MENDS = {
     "bool_type": "write true or false",
     "int_parsing": "write a whole number",
     "float_parsing": "write a number",
+    "string_type": "write text",
+    "byte_size": "write a size such as 512KiB, 64MiB or 2GiB",
+    "byte_size_unit": "write a size such as 512KiB, 64MiB or 2GiB",
+    "literal_error": "write {expected}",
+    "greater_than_equal": "write at least {ge}",
+    "less_than_equal": "write at most {le}",
+    "greater_than": "write more than {gt}",
+    "less_than": "write less than {lt}",
+    "string_pattern_mismatch": "write text that matches {pattern}",
 }
+"""By pydantic's kind of complaint; the braces hold what its context has."""
 
 
 def mend_of(issue: Mapping[str, Any]) -> str:
     """Return what to do about one complaint of pydantic, in words of the house."""
-    return _MENDS.get(issue["type"], str(issue["msg"]).removeprefix("Value error, "))
+    mend = _MENDS.get(issue["type"])
+    if mend is None:
+        return str(issue["msg"]).removeprefix("Value error, ")
+    return mend.format_map(issue.get("ctx", {}))

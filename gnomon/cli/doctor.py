@@ -8,7 +8,7 @@ from pathlib import Path
 from gnomon.cli.client import Api
 from gnomon.cli.doctor_running import LOOKS, readiness
 from gnomon.cli.finding import Finding
-from gnomon.cli.process import settings_of, watch_of
+from gnomon.cli.process import refuse_contradictions, settings_of, watch_of
 from gnomon.config import Settings
 from gnomon.errors import GnomonError, StoreHeld
 
@@ -21,10 +21,18 @@ def examine(
     """Yield findings while they are made: configuration, disk, store, then a span there and back."""
     try:
         settings = settings_of(data=data, store=store, config_file=config_file)
+        refuse_contradictions(settings)
     except GnomonError as error:
-        yield Finding(subject="settings", verdict="bad", found=error.detail, mend="change it")
+        yield Finding(
+            subject="settings",
+            verdict="bad",
+            found=error.detail,
+            mend="write it so, or unset it (docs/configuration.md)",
+        )
         return
-    yield Finding(subject="settings", verdict="ok", found="every GNOMON_ name is known")
+    yield Finding(
+        subject="settings", verdict="ok", found="every GNOMON_ name and value can be meant"
+    )
     yield _disk(settings)
     with Api(url or settings.api_url, timeout=10.0) as client:
         try:
@@ -73,10 +81,15 @@ def _prices(name: str, digest: str, *, priced: bool) -> Finding:
 
 
 def _disk(settings: Settings) -> Finding:
-    place = settings.data.absolute()
-    while not place.exists():
-        place = place.parent
-    free = shutil.disk_usage(place).free
+    try:
+        place = settings.data.absolute()
+        while not place.exists():
+            place = place.parent
+        free = shutil.disk_usage(place).free
+    except OSError as error:
+        return _unusable(settings.data, error.strerror or str(error))
+    if not place.is_dir():
+        return _unusable(settings.data, f"{place} is no directory")
     if not os.access(place, os.W_OK):
         return Finding(
             subject="data",
@@ -90,6 +103,15 @@ def _disk(settings: Settings) -> Finding:
             subject="data", verdict="bad", found=found, mend="free some space or move GNOMON_DATA"
         )
     return Finding(subject="data", verdict="ok", found=found)
+
+
+def _unusable(data: Path, why: str) -> Finding:
+    return Finding(
+        subject="data",
+        verdict="bad",
+        found=f"{str(data)[:200]} can not be used: {why}",
+        mend="choose a directory with --data or GNOMON_DATA",
+    )
 
 
 def _store(settings: Settings) -> Finding:

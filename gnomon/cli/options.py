@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gnomon.addresses import path
 from gnomon.cli.client import Api
 from gnomon.config import load
 
@@ -13,9 +14,24 @@ Url = Annotated[
     str | None,
     typer.Option("--url", help="Where the API answers; default GNOMON_URL, else this machine."),
 ]
+
+
+def as_path(text: str) -> Path:
+    """Read an option that names a path; typer's own reading makes `.` of nothing."""
+    try:
+        return path(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
 Data = Annotated[
     Path | None,
-    typer.Option("--data", help="Directory of the queue and the embedded store."),
+    typer.Option(
+        "--data",
+        parser=as_path,
+        metavar="PATH",
+        help="Directory of the queue and the embedded store.",
+    ),
 ]
 StoreUrl = Annotated[
     str | None,
@@ -23,10 +39,16 @@ StoreUrl = Annotated[
 ]
 Config = Annotated[
     Path | None,
-    typer.Option("--config", help="gnomon.yaml; default ./gnomon.yaml when there is one."),
+    typer.Option(
+        "--config",
+        parser=as_path,
+        metavar="PATH",
+        help="gnomon.yaml; default ./gnomon.yaml when there is one.",
+    ),
 ]
 
 
 def api(url: str | None) -> Api:
     """Return a client for the API that was asked for."""
-    return Api(url or load().api_url)
+    settings = load() if url is None else load(url=url)
+    return Api(settings.api_url)

@@ -42,11 +42,8 @@ def settings_of(
     **others: object,
 ) -> Settings:
     """Return the settings with the options of a command laid over the environment."""
-    settings = load(data=data, config=config_file, **others)
-    if store is not None:
-        changed = settings.store.model_copy(update={"url": store})
-        settings = settings.model_copy(update={"store": changed})
-    return settings
+    url = {"url": store} if store is not None else None
+    return load(data=data, config=config_file, store=url, **others)
 
 
 def watch_of(settings: Settings) -> tuple[Watch, Watched]:
@@ -106,6 +103,18 @@ def refuse_open_network(settings: Settings) -> None:
     )
 
 
+def refuse_contradictions(settings: Settings) -> None:
+    """Raise for settings that are right one by one and cannot hold together."""
+    refuse_open_network(settings)
+    refuse_shared_ports(settings)
+    ingest = settings.ingest
+    if ingest.max_inflight < ingest.max_body:
+        raise ConfigError(
+            "GNOMON_INGEST__MAX_INFLIGHT is smaller than GNOMON_INGEST__MAX_BODY, so that the"
+            " largest request could never be taken; raise the first or lower the second"
+        )
+
+
 def refuse_shared_ports(settings: Settings) -> None:
     """Raise when two doors are to stand at one port."""
     named = {
@@ -159,8 +168,7 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
     from scoring.metrics.reader import MetricReader
     from scoring.versions.reader import CompareReader
 
-    refuse_open_network(settings)
-    refuse_shared_ports(settings)
+    refuse_contradictions(settings)
     watch, watched = watch_of(settings)
     metrics = Metrics(CollectorRegistry())
     metrics.config_loaded.labels(watch.digest).set(clock().timestamp())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnomon.cli import show
-from gnomon.cli.options import Config, Data, StoreUrl
+from gnomon.cli.options import Config, Data, StoreUrl, as_path
 from gnomon.errors import GnomonError
 
 if TYPE_CHECKING:
@@ -53,21 +53,28 @@ def demo(
         ),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Keep the data here; default: a fresh folder.")
+        Path | None,
+        typer.Option(
+            "--data",
+            parser=as_path,
+            metavar="PATH",
+            help="Keep the data here; default: a fresh folder.",
+        ),
     ] = None,
     as_json: Announce = False,
 ) -> None:
     """Run the refund desk: a toy agent at work, sent through the real receiver."""
-    from gnomon.cli.demo import Audit, demo_config, demo_policy
+    from gnomon.cli.demo import Audit
+    from gnomon.cli.demo.files import furnished
     from gnomon.cli.process import settings_of
 
-    with tempfile.TemporaryDirectory(prefix="gnomon-demo-") as scratch:
-        place = data or Path(scratch)
-        place.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        place = data or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="gnomon-demo-"))
+        )
         audit = Audit()
-        config_file = place / "gnomon.yaml"
-        config_file.write_text(demo_config(audit.url), encoding="utf-8")
-        (place / "trajectory.yaml").write_text(demo_policy(), encoding="utf-8")
+        stack.callback(audit.stop, 5.0)
+        config_file = furnished(place, audit.url)
         settings = settings_of(data=place, config_file=config_file)
         desk = _Desk(audit, speed=speed, seed=seed, runs=runs)
         sys.exit(_run(settings, as_json=as_json, desk=desk))

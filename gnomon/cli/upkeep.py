@@ -87,9 +87,10 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check settings and gnomon.yaml; errors name file, line and mend. Exit 2 when wrong."""
-    from gnomon.cli.process import watch_of
+    from gnomon.cli.process import refuse_contradictions, watch_of
 
     settings = load(config=file)
+    refuse_contradictions(settings)
     watch, _ = watch_of(settings)
     if as_json:
         show.as_json({"file": watch.name, "hash": watch.digest, "sections": sorted(watch.data)})

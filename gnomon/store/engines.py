@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, unquote
 
 from clickhouse_connect import get_client
 from clickhouse_connect.driver import exceptions as driver
 from clickhouse_connect.driver.client import Client
 
+from gnomon.addresses import store_url
 from gnomon.config import StoreSettings
 from gnomon.errors import ConfigError, DiskFull, GnomonError, StoreDamaged, StoreHeld, StoreRefused
 from gnomon.store.faults import UNKNOWN_DATABASE, code_of, fault
@@ -301,13 +302,10 @@ def _session(settings: StoreSettings) -> dict[str, str | int]:
 
 
 def _checked(url: str) -> SplitResult:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(
-            "GNOMON_STORE__URL must look like http://user:password@host:8123/gnomon;"
-            " ClickHouse's HTTP port (8123, or 8443 with https) is meant"
-        )
-    return parts
+    try:
+        return store_url(url)
+    except ValueError as error:
+        raise ConfigError(f"GNOMON_STORE__URL: {error}") from error
 
 
 def _port(url: SplitResult) -> int:

@@ -479,12 +479,6 @@ def test_a_server_that_is_too_old_is_told_its_version(
         open_store(settings_for("server", tmp_path))
 
 
-@pytest.mark.parametrize("url", ["clickhouse://db", "db:8123", "http://", "tcp://db:9000"])
-def test_an_address_of_another_kind_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match="http://user:password@host:8123"):
-        open_store(Settings(store=StoreSettings(url=url)))
-
-
 @pytest.mark.parametrize(
     ("code", "name", "expected"),
     [

@@ -1,6 +1,9 @@
 """The demo's own configuration: gnomon.yaml and the policy of the refund desk."""
 
 from importlib.resources import files
+from pathlib import Path
+
+from gnomon.errors import ConfigError
 
 
 def demo_config(audit: str | None = None) -> str:
@@ -16,6 +19,33 @@ def demo_config(audit: str | None = None) -> str:
 def demo_policy() -> str:
     """Return the text of the refund desk's trajectory policy (the language of replay cases)."""
     return _text("trajectory.yaml")
+
+
+def furnished(place: Path, audit: str) -> Path:
+    """Lay both files into a directory; return the gnomon.yaml. Files of somebody else stay."""
+    texts = {"gnomon.yaml": demo_config(audit), "trajectory.yaml": demo_policy()}
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            _refuse_foreign(place / name, text)
+        for name, text in texts.items():
+            (place / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f"{place}: {error.strerror}; choose a directory that can be written with --data"
+        ) from error
+    return place / "gnomon.yaml"
+
+
+def _refuse_foreign(path: Path, text: str) -> None:
+    """Raise where a file lies that no demo wrote: each begins with the same line."""
+    if not path.exists():
+        return
+    first = text.partition("\n")[0]
+    if path.read_text(encoding="utf-8", errors="replace").partition("\n")[0] != first:
+        raise ConfigError(
+            f"{path} is not the demo's and would be overwritten; choose another directory with --data"
+        )
 
 
 def _text(name: str) -> str:
