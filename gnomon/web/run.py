@@ -242,11 +242,11 @@ def _tree(
 
 def _scale(run: Run, shape: Shape) -> waterfall.Scale:
     ends = [start + length for start, length in zip(shape.starts, shape.durations, strict=True)]
-    busy = [
+    busy = (
         (start, end)
         for start, end, counted in zip(shape.starts, ends, shape.counted, strict=True)
         if counted
-    ]
+    )
     return waterfall.scale(run.started_at, max([run.ended_at, *ends]), busy)
 
 
@@ -262,11 +262,12 @@ def _minimap(scale: waterfall.Scale, shape: Shape) -> Markup:
     every = len(shape.starts) < FULL
     return waterfall.minimap(
         scale,
-        [
+        (
             (start, start + length, "error" if failed else _LOOKS.get(kind, "s0"))
             for start, length, kind, failed, counted in zip(*columns, strict=True)
             if counted or every
-        ],
+        ),
+        len(shape.starts) if every else sum(shape.counted),
     )
 
 

@@ -45,7 +45,8 @@ class Forest:
     places: Mapping[str, int]
     above: Sequence[int]
     """The place of each step's parent; -1 at a root."""
-    inside: Sequence[Sequence[int]]
+    inside: Mapping[int, Sequence[int]]
+    """What lies directly in a step; steps with nothing inside are left out."""
     roots: Sequence[int]
 
     def __len__(self) -> int:
@@ -75,12 +76,13 @@ def forest(shape: Shape) -> Forest:
         parents = _with_trace(shape.trace_ids, parents)
     places = {key: place for place, key in enumerate(keys)}
     above = [places.get(parent, NOBODY) for parent in parents]
-    inside: list[list[int]] = [[] for _ in keys]
+    # Lists for the steps that need one only: each is an object the garbage collector walks.
+    inside: dict[int, list[int]] = {}
     for place, parent in enumerate(above):
         if parent == place:
             above[place] = NOBODY
         elif parent != NOBODY:
-            inside[parent].append(place)
+            inside.setdefault(parent, []).append(place)
     roots = [place for place, parent in enumerate(above) if parent == NOBODY]
     roots += _cut_rings(above, inside, roots)
     return Forest(shape, keys, places, above, inside, sorted(roots))
@@ -90,7 +92,9 @@ def _with_trace(trace_ids: Sequence[str], span_ids: Sequence[str]) -> Sequence[s
     return [f"{trace}-{span}" for trace, span in zip(trace_ids, span_ids, strict=True)]
 
 
-def _cut_rings(above: list[int], inside: Sequence[list[int]], roots: Sequence[int]) -> list[int]:
+def _cut_rings(
+    above: list[int], inside: Mapping[int, list[int]], roots: Sequence[int]
+) -> list[int]:
     """Return the earliest step of each ring of parents, made a root."""
     reached = [False] * len(above)
     _reach(roots, inside, reached)
@@ -104,12 +108,12 @@ def _cut_rings(above: list[int], inside: Sequence[list[int]], roots: Sequence[in
     return cut
 
 
-def _reach(start: Iterable[int], inside: Sequence[Sequence[int]], reached: list[bool]) -> None:
+def _reach(start: Iterable[int], inside: Mapping[int, Sequence[int]], reached: list[bool]) -> None:
     ahead = list(start)
     while ahead:
         place = ahead.pop()
         reached[place] = True
-        ahead.extend(inside[place])
+        ahead.extend(inside.get(place, ()))
 
 
 def first_error(of: Forest) -> int | None:
@@ -117,7 +121,9 @@ def first_error(of: Forest) -> int | None:
     failed = [place for place, bad in enumerate(of.shape.failed) if bad]
     work = (place for place in failed if of.shape.counted[place])
     inner = (
-        place for place in failed if not any(of.shape.failed[child] for child in of.inside[place])
+        place
+        for place in failed
+        if not any(of.shape.failed[child] for child in of.inside.get(place, ()))
     )
     return next(work, next(inner, None))
 
@@ -155,7 +161,7 @@ def plan(
     while stack:
         place, level = stack.pop()
         place, wrappers = _unwrapped(of, place, selected)
-        children = of.inside[place]
+        children = of.inside.get(place, ())
         shown = _shown(children, limits, limits.get(place, 0) if limits else 0, forced)
         rows.append(
             Row(
@@ -181,9 +187,10 @@ def _unwrapped(of: Forest, place: int, selected: int | None) -> tuple[int, Seque
 
 def _wraps(of: Forest, place: int) -> bool:
     shape = of.shape
-    if shape.kinds[place] not in _WRAPPERS or len(of.inside[place]) != 1:
+    children = of.inside.get(place, ())
+    if shape.kinds[place] not in _WRAPPERS or len(children) != 1:
         return False
-    inner = of.inside[place][0]
+    inner = children[0]
     return not shape.doubled[inner] and (not shape.failed[place] or shape.failed[inner])
 
 
@@ -204,12 +211,13 @@ def _limits(of: Forest, opened: Mapping[str, int], selected: int | None) -> Mapp
     for _ in range(2):
         inner: list[int] = []
         for place in level:
-            most = min(PAGE, len(of.inside[place]))
+            children = of.inside.get(place, ())
+            most = min(PAGE, len(children))
             if drawn + most > _ROOM:
                 break
             limits[place] = most
             drawn += most
-            inner.extend(of.inside[place][:most])
+            inner.extend(children[:most])
         level = inner
     for key, pages in opened.items():
         if key in of.places:

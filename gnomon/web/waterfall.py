@@ -54,8 +54,12 @@ class Scale:
     def place(self, moment: int) -> float:
         """Return the place of a moment; outside the run it is the nearer end."""
         piece = self.pieces[bisect_left(self.ends, moment)]
-        inside = (moment - piece.start) / max(1, piece.end - piece.start)
-        return piece.left + min(1.0, max(0.0, inside)) * (piece.right - piece.left)
+        if moment >= piece.end:
+            return piece.right
+        if moment <= piece.start:
+            return piece.left
+        inside = (moment - piece.start) / (piece.end - piece.start)
+        return piece.left + inside * (piece.right - piece.left)
 
     def ticks(self) -> Sequence[tuple[float, str]]:
         """Return grid lines: their place, and the time since the start."""
@@ -76,11 +80,11 @@ class Scale:
 
 
 def scale(start: int, end: int, busy: Iterable[tuple[int, int]]) -> Scale:
-    """Return the scale of a run; `busy` holds the intervals in which something worked."""
+    """Return the scale of a run; `busy`: when something worked, in order of start."""
     end = max(end, start + 1)
     least = (end - start) * _IDLE
     idle, last = [], start
-    for begin, stop in sorted(busy):
+    for begin, stop in busy:
         if begin - last > least:
             idle.append((last, begin))
         last = max(last, stop)
@@ -133,13 +137,13 @@ def rules(of: Scale) -> Markup:
     return Markup('<svg class="lines" aria-hidden="true">{}{}</svg>').format(breaks, lines)
 
 
-def minimap(of: Scale, bars: Sequence[tuple[int, int, str]]) -> Markup:
-    """Draw all bars of a long run in one low picture; `bars`: start, end, look.
+def minimap(of: Scale, bars: Iterable[tuple[int, int, str]], count: int) -> Markup:
+    """Draw all `count` bars of a long run in one low picture; `bars`: start, end, look.
 
     Bars that overlap in a line of half pixels are drawn as one, so that the picture stays small
     however many there are.
     """
-    step = 26 / max(1, len(bars))
+    step = 26 / max(1, count)
     tall = f"{max(0.7, step):.1f}"
     covered: dict[tuple[str, int], int] = {}  # look and line: a bit for each pixel
     for index, (start, end, look) in enumerate(bars):

@@ -16,7 +16,7 @@ TIMES = st.integers(0, 3_600 * SECOND)
 def test_places_keep_the_order_of_time_and_stay_inside(
     end: int, busy: list[tuple[int, int]], moments: list[int]
 ) -> None:
-    of = scale(0, end, [(min(a, b, end), min(max(a, b), end)) for a, b in busy])
+    of = scale(0, end, sorted((min(a, b, end), min(max(a, b), end)) for a, b in busy))
     places = [of.place(moment) for moment in sorted(moments)]
     assert places == sorted(places)
     assert all(0 <= place <= 100.000001 for place in places)
@@ -50,10 +50,21 @@ def test_ticks_do_not_stand_inside_a_break_and_not_too_close() -> None:
 
 def test_the_drawing_uses_attributes_only() -> None:
     of = scale(0, SECOND, [(0, SECOND)])
-    drawn = ruler(of) + rules(of) + minimap(of, [(0, SECOND, "s1"), (0, 10, "error")])
+    drawn = ruler(of) + rules(of) + minimap(of, [(0, SECOND, "s1"), (0, 10, "error")], 2)
     assert "style=" not in drawn
     assert len(re.findall(r"<path", drawn)) == 2
 
 
 def test_a_run_of_no_length_can_be_drawn() -> None:
     assert scale(5, 5, []).place(5) == 0
+
+
+def test_the_small_map_of_a_very_long_run_stays_small_and_covers_what_its_bars_cover() -> None:
+    count = 50_000
+    of = scale(0, count, [(0, count)])
+    drawn = minimap(of, ((n, n + 1, "s1") for n in range(count)), count)
+    assert len(drawn) < 20_000
+    covered: set[int] = set()
+    for left, wide in re.findall(r"M(\d+) [\d.]+h(\d+)v", drawn):
+        covered.update(range(int(left), int(left) + int(wide)))
+    assert set(range(1000)) <= covered
