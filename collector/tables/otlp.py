@@ -1,8 +1,8 @@
 """Rows of the Collector's tables back to the OTLP they were, so that one road leads to the store."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -64,33 +64,22 @@ class LogRow(NamedTuple):
     event_name: str
 
 
+R = TypeVar("R", SpanRow, LogRow)
+
+
 def trace_request(rows: Iterable[SpanRow]) -> bytes:
     """Return rows as one ExportTraceServiceRequest; equal rows in equal order give equal bytes."""
     request = ExportTraceServiceRequest()
-    scopes: dict[tuple[str, ...], Any] = {}
-    for row in rows:
-        around = _around(row)
-        spans = scopes.get(around)
-        if spans is None:
-            group = request.resource_spans.add(resource=_resource(row))
-            scope = InstrumentationScope(name=row.scope_name, version=row.scope_version)
-            spans = scopes[around] = group.scope_spans.add(scope=scope).spans
-        spans.append(_span(row))
+    for row, scope in _scoped(rows, request.resource_spans, "scope_spans"):
+        scope.spans.append(_span(row))
     return request.SerializeToString(deterministic=True)
 
 
 def log_request(rows: Iterable[LogRow]) -> bytes:
     """Return rows as one ExportLogsServiceRequest; equal rows in equal order give equal bytes."""
     request = ExportLogsServiceRequest()
-    scopes: dict[tuple[str, ...], Any] = {}
-    for row in rows:
-        around = _around(row)
-        records = scopes.get(around)
-        if records is None:
-            group = request.resource_logs.add(resource=_resource(row))
-            scope = InstrumentationScope(name=row.scope_name, version=row.scope_version)
-            records = scopes[around] = group.scope_logs.add(scope=scope).log_records
-        records.append(_record(row))
+    for row, scope in _scoped(rows, request.resource_logs, "scope_logs"):
+        scope.log_records.append(_record(row))
     return request.SerializeToString(deterministic=True)
 
 
@@ -137,8 +126,16 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _around(row: SpanRow | LogRow) -> tuple[str, ...]:
-    return (row.service, repr(row.resource), row.scope_name, row.scope_version)
+def _scoped(rows: Iterable[R], blocks: Any, field: str) -> Iterator[tuple[R, Any]]:
+    """Yield each row with the scope it belongs into, made when its first row comes."""
+    scopes: dict[tuple[str, ...], Any] = {}
+    for row in rows:
+        around = (row.service, repr(row.resource), row.scope_name, row.scope_version)
+        if around not in scopes:
+            scope = InstrumentationScope(name=row.scope_name, version=row.scope_version)
+            block = blocks.add(resource=_resource(row))
+            scopes[around] = getattr(block, field).add(scope=scope)
+        yield row, scopes[around]
 
 
 def _resource(row: SpanRow | LogRow) -> Resource:
