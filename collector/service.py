@@ -72,7 +72,7 @@ def opened(
         queue.start()
         ensure_pair(store, queue.books, clock=clock)
         reader = Reader(store)
-        folding = TraceFolding(reader, Rows(store), watched)
+        folding = TraceFolding(reader, Rows(store), watched, processes=settings.fold_processes)
         meter = _Meter(metrics)
         writer = Writer(queue, store, settings.queue, clock=clock, meter=meter)
         rollup = RollUp(folding, queue.touched, clock=clock, meter=meter)

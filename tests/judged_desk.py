@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from collector.store import Reader, Writer
+from collector.store import Reader
 from gnomon.clock import Nanos, Window, from_nanos
 from gnomon.model import Kind, Run, RunState, RunStatus, Step
 from gnomon.store import Store
@@ -26,6 +26,7 @@ from scoring.store import JudgmentReader, StoredLedger
 from scoring.versions.reader import CompareReader
 from tests import desk
 from tests.desk import DAY, MINUTE, NOW, SECOND
+from tests.row_writer import RowWriter
 from tests.stores import migrated_store
 
 POLICY = """
@@ -164,7 +165,7 @@ def judging_of(
 
 
 def written(store: Store, runs: Sequence[Run], steps: Sequence[Step] = ()) -> Reader:
-    writer = Writer(store)
+    writer = RowWriter(store)
     for start in range(0, len(steps), 5_000):
         writer.steps(steps[start : start + 5_000], folded_at=1)
     writer.runs(runs, reading="r", folded_at=1)

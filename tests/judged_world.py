@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from collector.store import Writer
 from gnomon.clock import Nanos
 from gnomon.model import Kind, Run, RunId, RunState, RunStatus, SpanId, Step, TraceId
 from gnomon.store import Store
 from scoring.grading.port import GraderKind, State, Surface
 from scoring.rows import LabelRow, StatusRow, ViolationRow
+from tests.row_writer import RowWriter
 
 SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
@@ -58,7 +58,7 @@ class World:
             "cost_usd": 0.5,
         }
         run = Run(**{**given, **values})
-        Writer(self.store).runs([run], reading="r", folded_at=number)
+        RowWriter(self.store).runs([run], reading="r", folded_at=number)
         self.runs[run.run_id] = run
         if judged and run.state is RunState.SETTLED:
             self.judge(run, verified, claimed, broken)
@@ -109,4 +109,4 @@ class World:
             "span_id": SpanId(f"{number:016x}"), "started_at": at, "ended_at": at,
             "duration_ns": 0, "kind": kind, "counted": True,
         }  # fmt: skip
-        Writer(self.store).steps([Step(**{**given, **values})], folded_at=1)
+        RowWriter(self.store).steps([Step(**{**given, **values})], folded_at=1)

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from prometheus_client import CollectorRegistry
 
-from collector.store import Reader, Writer
+from collector.store import Reader
 from gnomon.clock import Nanos, to_nanos
 from gnomon.config import Settings
 from gnomon.http import install_problems
@@ -20,6 +20,7 @@ from gnomon.telemetry import Metrics
 from gnomon.watch import parse
 from scoring.grading.evidence import json_in
 from scoring.service import Scoring, build
+from tests.row_writer import RowWriter
 
 SECOND = 1_000_000_000
 START = dt.datetime(2026, 11, 2, 9, tzinfo=dt.UTC)
@@ -111,7 +112,7 @@ class Court:
         self.store = store
         self.clock = clock or FakeClock()
         self.reader = Reader(store)
-        self.writer = Writer(store)
+        self.writer = RowWriter(store)
         self.complete: dt.datetime | None = None
         self.open(config)
 

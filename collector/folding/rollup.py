@@ -3,13 +3,17 @@
 import datetime as dt
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from traceback import format_exception
 from typing import Protocol
 
 import structlog
 
+from collector.folding.messages import FoldFailed
 from collector.folding.set_aside import Aside, SetAside
 from collector.queue.port import Touched, TouchedTraces
+from gnomon.child import ChildDied
 from gnomon.clock import Clock, Nanos, to_nanos
 from gnomon.errors import GnomonError, StoreRefused, Unavailable
 
@@ -33,10 +37,17 @@ _STUCK_SECONDS = 300.0
 _SET_ASIDE = 3_600 * SECOND
 _MEMORY_LIMIT = 241
 _REMEMBERED = 20_000
+_LAST_SECONDS = 2.0
 
 
 class Folding(Protocol):
     """What reads some traces, folds them and writes what came out."""
+
+    def begin(self) -> None:
+        """Be ready for a pass; raises Unavailable when that is not possible."""
+
+    def close(self, timeout: float) -> None:
+        """Let go of what folds; there will be no further pass."""
 
     def settle(self, traces: Sequence[Touched], now: Nanos) -> set[str]:
         """Settle runs that need no reading for it; return their traces, which are done."""
@@ -44,8 +55,11 @@ class Folding(Protocol):
     def span_counts(self, traces: Sequence[str]) -> dict[str, int]:
         """Return how many spans each of these traces has."""
 
+    def shares(self, traces: Sequence[Touched]) -> Sequence[Sequence[Touched]]:
+        """Return the traces in shares that can be folded at the same time."""
+
     def fold(self, traces: Sequence[Touched], now: Nanos) -> dict[str, Nanos]:
-        """Fold whole traces; return which of them to fold again, and when."""
+        """Fold whole traces of one share; return which of them to fold again, and when."""
 
 
 class Meter(Protocol):
@@ -89,6 +103,7 @@ class RollUp:
         self._lot_spans = LOT_SPANS
         self._aside = Aside()
         self._paces: dict[str, Nanos] = {}
+        self._pacing = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._failure: str | None = None
@@ -109,6 +124,7 @@ class RollUp:
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(timeout)
+        self._folding.close(_LAST_SECONDS)
 
     def problem(self) -> str | None:
         """Return why runs are not brought up to date, or None."""
@@ -131,19 +147,33 @@ class RollUp:
 
     def pass_once(self) -> bool:
         """Fold what is due; tell whether there was anything."""
+        self._folding.begin()
         began = self._clock()
         now = to_nanos(began)
         due = self._touched.due(now, TRACES)
         ready = self._paced(due, now)
         left = self._settle(ready, now)
         counts = self._folding.span_counts([trace.trace_id for trace in left]) if left else {}
-        for lot in lots(left, counts, self._lot_spans):
+        if not self._fold_shares(self._folding.shares(left), counts):
+            return False
+        self._complete = began
+        return bool(ready)
+
+    def _fold_shares(self, shares: Sequence[Sequence[Touched]], counts: Mapping[str, int]) -> bool:
+        """Fold shares side by side; tell whether there was the time to finish."""
+        if len(shares) <= 1:
+            return all(self._fold_share(share, counts) for share in shares)
+        with ThreadPoolExecutor(len(shares), self.name) as pool:
+            return all(pool.map(self._fold_share, shares, [counts] * len(shares)))
+
+    def _fold_share(self, share: Sequence[Touched], counts: Mapping[str, int]) -> bool:
+        """Fold a share, lot by lot; tell whether there was the time to finish."""
+        for lot in lots(share, counts, self._lot_spans):
             if self._stopping.is_set():
                 return False
             self._fold(lot)
             self._remember(lot, counts)
-        self._complete = began
-        return bool(ready)
+        return True
 
     def _run(self) -> None:
         pause = _FIRST_PAUSE
@@ -167,35 +197,44 @@ class RollUp:
             self._touched.folded([trace for trace in ready if trace.trace_id in done], {})
         return [trace for trace in ready if trace.trace_id not in done]
 
-    def _fold(self, lot: Sequence[Touched]) -> None:
+    def _fold(self, lot: Sequence[Touched], *, again: bool = False) -> None:
         """Fold a lot; when it cannot be, find the trace that is to blame and set it aside."""
         now = to_nanos(self._clock())
         try:
-            again = self._folding.fold(lot, now)
+            due = self._folding.fold(lot, now)
         except Unavailable:
             raise
         except Exception as error:
             if isinstance(error, GnomonError) and not isinstance(error, StoreRefused):
                 raise
-            self._find_the_bad_one(lot, error, now)
+            if isinstance(error, ChildDied):
+                log.warning("fold_process_died", traces=len(lot), detail=str(error))
+            self._find_the_bad_one(lot, error, now, again=again)
             return
-        self._touched.folded(lot, again)
+        self._touched.folded(lot, due)
         self._aside.folded(trace.trace_id for trace in lot)
         seen = to_nanos(self._clock())
         for trace in lot:
             if trace.first_received:
                 self._meter.run_visible(max(0, seen - trace.first_received) / SECOND)
 
-    def _find_the_bad_one(self, lot: Sequence[Touched], error: Exception, now: Nanos) -> None:
+    def _find_the_bad_one(
+        self, lot: Sequence[Touched], error: Exception, now: Nanos, *, again: bool
+    ) -> None:
         if len(lot) > 1:
             middle = len(lot) // 2
             self._fold(lot[:middle])
             self._fold(lot[middle:])
             return
-        code = error.code if isinstance(error, GnomonError) else type(error).__name__
+        if isinstance(error, ChildDied) and not again:
+            # Somebody else may have ended the process: one trace is to blame if it dies twice.
+            self._fold(lot, again=True)
+            return
+        code = _code(error)
         self._aside.add(lot[0].trace_id, code, now)
         self._meter.set_aside(code)
-        log.error("trace_set_aside", trace_id=lot[0].trace_id, code=code, exc_info=error)
+        told = error.trace if isinstance(error, FoldFailed) else "".join(format_exception(error))
+        log.error("trace_set_aside", trace_id=lot[0].trace_id, code=code, error=told)
         self._touched.folded(lot, {lot[0].trace_id: Nanos(now + _SET_ASIDE)})
 
     def _paced(self, due: Sequence[Touched], now: Nanos) -> list[Touched]:
@@ -208,19 +247,20 @@ class RollUp:
             self._touched.folded(put_off, {trace: Nanos(at) for trace, at in early.items()})
         return [trace for trace in due if trace.trace_id not in early]
 
-    def _remember(self, lot: Sequence[Touched], counts: dict[str, int]) -> None:
+    def _remember(self, lot: Sequence[Touched], counts: Mapping[str, int]) -> None:
         now = to_nanos(self._clock())
-        if len(self._paces) > _REMEMBERED:
-            self._paces = {trace: at for trace, at in self._paces.items() if at > now}
-        for trace in lot:
-            self._paces[trace.trace_id] = Nanos(
-                now + counts.get(trace.trace_id, 0) * SECOND // PACE
-            )
+        with self._pacing:
+            if len(self._paces) > _REMEMBERED:
+                self._paces = {trace: at for trace, at in self._paces.items() if at > now}
+            for trace in lot:
+                self._paces[trace.trace_id] = Nanos(
+                    now + counts.get(trace.trace_id, 0) * SECOND // PACE
+                )
 
     def _failed(self, error: Exception) -> None:
         if isinstance(error, Unavailable) and error.context.get("code") == _MEMORY_LIMIT:
             self._lot_spans = max(1, self._lot_spans // 2)
-        code = error.code if isinstance(error, GnomonError) else type(error).__name__
+        code = _code(error)
         self._meter.pass_failed(code)
         if self._failure is None:
             log.warning("rollup_waits", code=code, detail=str(error)[:500])
@@ -232,8 +272,18 @@ class RollUp:
         self._failure = None
 
 
+def _code(error: Exception) -> str:
+    match error:
+        case GnomonError():
+            return error.code
+        case FoldFailed():
+            return error.kind
+        case _:
+            return type(error).__name__
+
+
 def lots(
-    traces: Sequence[Touched], counts: dict[str, int], spans: int
+    traces: Sequence[Touched], counts: Mapping[str, int], spans: int
 ) -> Iterator[Sequence[Touched]]:
     """Yield traces together up to a number of spans; a larger one comes alone."""
     lot: list[Touched] = []

@@ -13,18 +13,26 @@ _LAG = "gnomon_ingest_lag_seconds"
 
 
 def cpu_of(pid: int) -> float:
-    """Return the CPU seconds of a process, all its threads."""
-    used = psutil.Process(pid).cpu_times()
-    return float(used.user + used.system)
+    """Return the CPU seconds of a server: all threads, and the processes that fold for it."""
+    return sum(float(sum(one.cpu_times()[:2])) for one in _family(pid))
 
 
 def rss_of(pid: int) -> float:
-    """Return the resident memory of a process now, in MB."""
-    return float(psutil.Process(pid).memory_info().rss) / 1024**2
+    """Return the resident memory of a server and its processes now, in MB."""
+    return sum(float(one.memory_info().rss) for one in _family(pid)) / 1024**2
 
 
 def peak_of(pid: int) -> float:
-    """Return the most resident memory a process has had, in MB."""
+    """Return the most resident memory a server has had, in MB; of each process its own peak."""
+    return sum(_peak(one.pid) for one in _family(pid))
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    server = psutil.Process(pid)
+    return [server, *server.children()]
+
+
+def _peak(pid: int) -> float:
     for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1024

@@ -12,7 +12,7 @@ from collector.folding.rollup import RollUp
 from collector.folding.set_aside import SetAside
 from collector.queue.port import DeadLetter, LedgerRow
 from collector.router import build_router
-from collector.store import Reader, Writer
+from collector.store import Reader
 from collector.watched import Watched
 from gnomon.clock import Nanos, rfc3339, to_nanos
 from gnomon.http import install_problems
@@ -20,6 +20,7 @@ from gnomon.model import Bodies, Document, Run, RunId, SpanId, Step, TraceId
 from gnomon.store import Store
 from tests import samples
 from tests.books import MemoryBooks
+from tests.row_writer import RowWriter
 from tests.stores import ENGINES, emptied, migrated_store, put
 from tests.touched import MemoryTouched
 
@@ -100,7 +101,7 @@ def sample(client: TestClient, store: Store) -> dict[str, Any]:
     waiting = MemoryTouched()
     waiting.touch({span.trace_id: Nanos(1) for span in samples.spans(SAMPLE)}, Nanos(1))
     reader = Reader(store)
-    RollUp(TraceFolding(reader, Writer(store), Watched()), waiting, clock=lambda: NOW).pass_once()
+    RollUp(TraceFolding(reader, RowWriter(store), Watched()), waiting, clock=lambda: NOW).pass_once()
     (run,) = client.get("/v1/runs", params={"since": "2000-01-01T00:00:00Z"}).json()["items"]
     return dict(run)
 
@@ -130,7 +131,7 @@ def problem(answer: Any, status: int, code: str) -> str:
 def test_a_run_has_exactly_the_fields_of_the_specification(
     client: TestClient, store: Store
 ) -> None:
-    Writer(store).runs([run(1, cost_usd=0.5)], reading="", folded_at=1)
+    RowWriter(store).runs([run(1, cost_usd=0.5)], reading="", folded_at=1)
     (item,) = client.get("/v1/runs").json()["items"]
     assert set(item) == set(Run.__dataclass_fields__)
     assert item["started_at"] == "2026-12-02T11:30:00.000000000Z"
@@ -141,7 +142,7 @@ def test_a_run_has_exactly_the_fields_of_the_specification(
 
 
 def test_pages_of_runs_join_by_their_cursor(client: TestClient, store: Store) -> None:
-    Writer(store).runs([run(n) for n in range(7)], reading="", folded_at=1)
+    RowWriter(store).runs([run(n) for n in range(7)], reading="", folded_at=1)
     seen: list[str] = []
     cursor = None
     while True:
@@ -156,7 +157,7 @@ def test_pages_of_runs_join_by_their_cursor(client: TestClient, store: Store) ->
 
 
 def test_filters_of_the_address_are_filters_of_the_list(client: TestClient, store: Store) -> None:
-    Writer(store).runs(
+    RowWriter(store).runs(
         [
             run(1, agent_name="desk", business_keys={"order_id": "A:1", "ticket": "9"}),
             run(5, agent_name="desk", input="refund please"),
@@ -195,7 +196,7 @@ def test_an_unusable_question_is_refused_and_not_repeated(
 
 
 def test_a_cursor_of_another_list_is_refused(client: TestClient, store: Store) -> None:
-    Writer(store).runs([run(1), run(2)], reading="", folded_at=1)
+    RowWriter(store).runs([run(1), run(2)], reading="", folded_at=1)
     cursor = client.get("/v1/runs", params={"limit": 1}).json()["next"]
     answer = client.get("/v1/dead-letters", params={"cursor": cursor})
     assert "cursor" in problem(answer, 400, "bad_input")
@@ -242,7 +243,7 @@ def test_a_defect_is_a_problem_without_its_inside(
 
 
 def test_a_run_id_may_hold_slashes(client: TestClient, store: Store) -> None:
-    Writer(store).runs([run(1, run_id=RunId("a/b c"))], reading="", folded_at=1)
+    RowWriter(store).runs([run(1, run_id=RunId("a/b c"))], reading="", folded_at=1)
     assert client.get("/v1/runs/a%2Fb%20c").json()["run_id"] == "a/b c"
     assert client.get("/v1/runs/a%2Fb%20c/steps").json() == {"items": [], "next": None}
 
@@ -325,7 +326,7 @@ def test_a_page_with_large_bodies_ends_early_and_goes_on(
     client: TestClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("collector.router._PAGE_BYTES", 50_000)
-    Writer(store).runs([run(1)], reading="", folded_at=1)
+    RowWriter(store).runs([run(1)], reading="", folded_at=1)
     steps = [
         Step(
             run_id=RunId("run-1"), trace_id=TraceId(f"{1:032x}"), span_id=SpanId(f"{n:016x}"),
@@ -333,7 +334,7 @@ def test_a_page_with_large_bodies_ends_early_and_goes_on(
         )
         for n in range(4)
     ]  # fmt: skip
-    Writer(store).steps(steps, folded_at=1)
+    RowWriter(store).steps(steps, folded_at=1)
     page = client.get("/v1/runs/run-1/steps", params={"bodies": "1"}).json()
     assert len(page["items"]) == 1
     rest = client.get("/v1/runs/run-1/steps", params={"bodies": "1", "cursor": page["next"]}).json()
@@ -351,7 +352,7 @@ def test_a_trace_id_in_capitals_names_the_run_and_another_run_id_does_not(
     client: TestClient, store: Store
 ) -> None:
     own, other = "ab" * 16, "desk-a"
-    Writer(store).runs(
+    RowWriter(store).runs(
         [run(1, run_id=RunId(own)), run(2, run_id=RunId(other))], reading="", folded_at=1
     )
     assert client.get(f"/v1/runs/{own.upper()}").json()["run_id"] == own

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from collector.store import Reader, Writer
+from collector.store import Reader
 from collector.views import RunFilter
 from gnomon.clock import Nanos, from_nanos
 from gnomon.errors import InputError
@@ -23,6 +23,7 @@ from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.metrics_router import build_router
 from scoring.versions.reader import CompareReader
 from tests.judged_world import DAY, MONDAY, SECOND, World
+from tests.row_writer import RowWriter
 from tests.stores import ENGINES, fresh_store
 
 WATCHED = MetricsWatched(
@@ -86,7 +87,7 @@ def test_a_run_is_judged_at_its_present_revision_by_the_newest_version_of_a_grad
     world.label(run, "state", Surface.OUTCOME, version="2", at=5, passed=True)
     assert metrics_of(world).metric("completion").measure.shown.value == 1.0
     late = Run(**{**{f: getattr(run, f) for f in Run.__dataclass_fields__}, "revision": 2})
-    Writer(world.store).runs([late], reading="r", folded_at=99)
+    RowWriter(world.store).runs([late], reading="r", folded_at=99)
     shown = metrics_of(world).metric("completion").measure.shown
     assert (shown.value, shown.open) == (None, 1)
     world.label(late, "state", Surface.OUTCOME, version="2", at=9, passed=False)

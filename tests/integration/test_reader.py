@@ -6,7 +6,7 @@ import pytest
 from collector.reading.rows import Place
 from collector.reading.steps import StepPosition
 from collector.spans import LogRecord, Span
-from collector.store import Reader, Writer
+from collector.store import Reader
 from collector.views import Deploy, FacetCount, Outline, RunBucket, RunFilter, RunPosition
 from gnomon.clock import Nanos
 from gnomon.model import (
@@ -24,6 +24,7 @@ from gnomon.model import (
 )
 from gnomon.store import Store
 from tests import samples
+from tests.row_writer import RowWriter
 from tests.stores import ENGINES, emptied, migrated_store, put
 
 HOUR = 3_600_000_000_000
@@ -76,7 +77,7 @@ def make_step(number: int, **values: object) -> Step:
 
 
 def write(store: Store, *runs: Run, folded_at: int = 1) -> None:
-    Writer(store).runs(runs, reading="r", folded_at=folded_at)
+    RowWriter(store).runs(runs, reading="r", folded_at=folded_at)
 
 
 FULL_RUN = make_run(
@@ -122,7 +123,7 @@ def test_a_run_comes_back_as_it_was_written(store: Store) -> None:
 
 
 def test_a_step_comes_back_as_it_was_written(store: Store) -> None:
-    Writer(store).steps([FULL_STEP, make_step(8)], folded_at=1)
+    RowWriter(store).steps([FULL_STEP, make_step(8)], folded_at=1)
     reader = Reader(store)
     assert reader.step(FULL_STEP.trace_id, FULL_STEP.span_id) == FULL_STEP
     assert reader.step(FULL_STEP.trace_id, make_step(8).span_id) == make_step(8)
@@ -132,8 +133,8 @@ def test_a_step_comes_back_as_it_was_written(store: Store) -> None:
 def test_the_last_fold_wins_whatever_the_order_of_writing(store: Store) -> None:
     write(store, make_run(1, steps=2), folded_at=2)
     write(store, make_run(1, steps=1), folded_at=1)
-    Writer(store).steps([make_step(1, span_name="new")], folded_at=2)
-    Writer(store).steps([make_step(1, span_name="old")], folded_at=1)
+    RowWriter(store).steps([make_step(1, span_name="new")], folded_at=2)
+    RowWriter(store).steps([make_step(1, span_name="old")], folded_at=1)
     reader = Reader(store)
     assert [run.steps for run in reader.runs(RunFilter(), limit=9)] == [2]
     assert reader.run(make_run(1).run_id) == make_run(1, steps=2)
@@ -161,10 +162,10 @@ def test_an_older_version_of_a_run_does_not_answer_a_filter(store: Store) -> Non
 def test_what_was_taken_back_is_gone(store: Store) -> None:
     run = make_run(1, run_id=RunId("run"), trace_ids=("t" * 32,))
     write(store, run)
-    writer, reader = Writer(store), Reader(store)
+    writer, reader = RowWriter(store), Reader(store)
     writer.steps([make_step(1), make_step(2)], folded_at=1)
     writer.forget_runs(reader.places(["run"]), folded_at=2)
-    writer.forget_steps(reader.step_keys(["t" * 32])[:1], folded_at=2)
+    writer.forget_steps(reader.step_key_lines(["t" * 32]).splitlines()[0], folded_at=2)
     assert reader.run("run") is None
     assert reader.runs(RunFilter(), limit=9) == []
     assert reader.count(RunFilter()) == 0
@@ -176,7 +177,7 @@ def test_what_was_taken_back_is_gone(store: Store) -> None:
 
 def test_a_run_whose_start_moved_stands_at_its_new_place_only(store: Store) -> None:
     write(store, make_run(5, run_id=RunId("run")))
-    reader, writer = Reader(store), Writer(store)
+    reader, writer = Reader(store), RowWriter(store)
     old = reader.places(["run"])
     write(store, make_run(3, run_id=RunId("run")), folded_at=2)
     assert {place.started_at for place in reader.places(["run"])} == {START + 5, START + 3}
@@ -226,7 +227,7 @@ def test_pages_of_runs_join_without_gap_or_double_in_both_directions(store: Stor
 
 def test_a_list_looks_further_back_when_many_rows_were_taken_back(store: Store) -> None:
     write(store, *[make_run(n) for n in range(100)])
-    reader, writer = Reader(store), Writer(store)
+    reader, writer = Reader(store), RowWriter(store)
     gone = reader.places([make_run(n).run_id for n in range(10, 100)])
     for fold in range(2, 5):
         writer.forget_runs(gone, folded_at=fold)
@@ -404,7 +405,7 @@ def test_steps_are_listed_by_start_with_ties_by_span_id(store: Store) -> None:
         make_step(1), make_step(2, started_at=Nanos(START)), make_step(0),
         make_step(3, trace_id=TraceId("u" * 32)), make_step(9, run_id=RunId("other")),
     ]  # fmt: skip
-    Writer(store).steps(steps, folded_at=1)
+    RowWriter(store).steps(steps, folded_at=1)
     reader = Reader(store)
     want = [f"{n:016x}" for n in (0, 2, 1, 3)]
     assert [listed.step.span_id for listed in reader.steps(run, limit=9)] == want
@@ -418,7 +419,7 @@ def test_steps_are_listed_by_start_with_ties_by_span_id(store: Store) -> None:
 
 
 def test_the_outline_of_a_step_says_what_the_step_says(store: Store) -> None:
-    Writer(store).steps([FULL_STEP], folded_at=1)
+    RowWriter(store).steps([FULL_STEP], folded_at=1)
     run = make_run(1, run_id=RunId("run"), trace_ids=(FULL_STEP.trace_id,))
     (line,) = Reader(store).outline(run)
     assert line == Outline(
@@ -428,7 +429,7 @@ def test_the_outline_of_a_step_says_what_the_step_says(store: Store) -> None:
 
 def test_long_texts_are_left_out_of_a_list_and_named(store: Store) -> None:
     long = '"' + "x" * 20_000 + '"'
-    Writer(store).steps([make_step(1, tool_result=long, tool_arguments="{}")], folded_at=1)
+    RowWriter(store).steps([make_step(1, tool_result=long, tool_arguments="{}")], folded_at=1)
     run = make_run(1, run_id=RunId("run"), trace_ids=("t" * 32,))
     (listed,) = Reader(store).steps(run, limit=9, whole=False)
     assert (listed.step.tool_result, listed.step.tool_arguments) == (None, "{}")
@@ -443,7 +444,7 @@ def test_what_lies_under_a_span_is_found_at_any_depth(store: Store) -> None:
         make_step(n, parent_span_id=f"{parent:016x}" if parent else "")
         for n, parent in parents.items()
     ]
-    Writer(store).steps(steps, folded_at=1)
+    RowWriter(store).steps(steps, folded_at=1)
     run = make_run(1, run_id=RunId("run"), trace_ids=("t" * 32,))
     found = Reader(store).steps(run, limit=2, under=f"{2:016x}")
     assert [listed.step.span_id for listed in found] == [f"{3:016x}", f"{6:016x}"]
@@ -530,7 +531,7 @@ def test_the_largest_page_of_steps_is_read_in_one_statement(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = make_run(1)
-    Writer(store).steps(
+    RowWriter(store).steps(
         [
             Step(
                 run_id=one.run_id, trace_id=TraceId(one.trace_ids[0]), span_id=SpanId(f"{n:016x}"),

@@ -1,11 +1,12 @@
 import random
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from collector.encoded import Rows
 from collector.folding.fold import fold_traces
 from collector.folding.lot import TraceFolding, reading_of
 from collector.folding.rollup import RollUp, lots
@@ -20,10 +21,12 @@ from gnomon.errors import StoreUnavailable
 from gnomon.model import Run, RunState, Step
 from gnomon.store import Store
 from tests import samples
+from tests.scripted_folding import ScriptedFolding
 from tests.stores import ENGINES, emptied, migrated_store, put
 from tests.touched import MemoryTouched
 
 SECOND = 1_000_000_000
+PROCESSES = 0
 MANY = [
     "agent-framework-1.23.0-tool",
     "anthropic-sdk-2.14.0-err",
@@ -63,7 +66,7 @@ class House:
 
     def build(self, watched: Watched) -> None:
         self.watched = watched
-        folding = TraceFolding(self.reader, self.writer, watched)
+        folding = TraceFolding(self.reader, self.writer, watched, processes=PROCESSES)
         self.rollup = RollUp(folding, self.touched, clock=lambda: from_nanos(self.now))
 
     def send(self, *requests: ExportTraceServiceRequest, at: Nanos | None = None) -> None:
@@ -107,21 +110,13 @@ class CountingWriter(Writer):
         self.written: dict[str, int] = {}
         self.fail_after: int | None = None
 
-    def _count(self, kind: str, rows: Sequence[object], write: Callable[[], None]) -> None:
+    def write(self, rows: Rows) -> None:
         if self.fail_after is not None:
             self.fail_after -= 1
             if self.fail_after < 0:
                 raise StoreUnavailable("the test pulled the plug")
-        write()
-        self.written[kind] = self.written.get(kind, 0) + len(rows)
-
-    def steps(self, steps: Sequence[Step], *, folded_at: int) -> None:
-        up = super()
-        self._count("steps", steps, lambda: up.steps(steps, folded_at=folded_at))
-
-    def runs(self, runs: Sequence[Run], *, reading: str, folded_at: int) -> None:
-        up = super()
-        self._count("runs", runs, lambda: up.runs(runs, reading=reading, folded_at=folded_at))
+        super().write(rows)
+        self.written[rows.table] = self.written.get(rows.table, 0) + rows.count
 
 
 def expected(house: House, spans: Sequence[Span], logs: Sequence[LogRecord] = ()) -> dict[str, Run]:
@@ -204,7 +199,7 @@ def test_a_quiet_run_settles_without_being_read_as_it_would_by_reading(
     house.fold()
     house.later(600)
     with monkeypatch.context() as patched:
-        patched.setattr(house.reader, "spans", lambda _traces: pytest.fail("spans were read"))
+        patched.setattr(house.reader, "span_lines", lambda _traces: pytest.fail("spans were read"))
         house.fold()
     spans = [span for name in MANY for span in samples.spans(name)]
     logs = [log for name in MANY for log in samples.logs(name)]
@@ -425,15 +420,12 @@ def test_lots_hold_a_bounded_number_of_spans_and_a_large_trace_is_alone() -> Non
     assert [[t.trace_id for t in lot] for lot in found] == [["a", "b"], ["c"], ["d", "e"]]
 
 
-class Failing:
+class Failing(ScriptedFolding):
     """A folding that does as it is told."""
 
     def __init__(self) -> None:
         self.broken = True
         self.folded = threading.Event()
-
-    def settle(self, traces: Sequence[Touched], now: Nanos) -> set[str]:
-        return set()
 
     def span_counts(self, traces: Sequence[str]) -> dict[str, int]:
         if self.broken:

@@ -10,6 +10,7 @@ from collector.metrics import LedgerMetrics
 from collector.queue.port import Touched
 from gnomon.clock import Nanos, from_nanos
 from tests.page_memory import MemoryBooks
+from tests.scripted_folding import ScriptedFolding
 from tests.touched import MemoryTouched
 
 HOUR = 3_600_000_000_000
@@ -17,17 +18,11 @@ NOW = Nanos(1_900_000_000 * 1_000_000_000)
 BAD, GOOD = "b" * 32, "a" * 32
 
 
-class Folding:
+class Folding(ScriptedFolding):
     """Folds every trace but those that are bad."""
 
     def __init__(self) -> None:
         self.bad = {BAD}
-
-    def settle(self, traces: Sequence[Touched], now: Nanos) -> set[str]:
-        return set()
-
-    def span_counts(self, traces: Sequence[str]) -> dict[str, int]:
-        return dict.fromkeys(traces, 1)
 
     def fold(self, traces: Sequence[Touched], now: Nanos) -> dict[str, Nanos]:
         if self.bad & {trace.trace_id for trace in traces}:

@@ -7,22 +7,17 @@ from collector.folding.rollup import RollUp
 from collector.queue.port import Touched
 from gnomon.clock import Nanos, to_nanos
 from gnomon.errors import StoreUnavailable
+from tests.scripted_folding import ScriptedFolding
 from tests.touched import MemoryTouched
 
 START = dt.datetime(2026, 11, 2, 9, tzinfo=dt.UTC)
 
 
-class Folding:
+class Folding(ScriptedFolding):
     def __init__(self) -> None:
         self.now = START
         self.gone = False
         self.folded: list[Nanos] = []
-
-    def settle(self, traces: Sequence[Touched], now: Nanos) -> set[str]:
-        return set()
-
-    def span_counts(self, traces: Sequence[str]) -> dict[str, int]:
-        return dict.fromkeys(traces, 1)
 
     def fold(self, traces: Sequence[Touched], now: Nanos) -> dict[str, Nanos]:
         if self.gone:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon import rows
 from gnomon.clock import Nanos
 from gnomon.errors import StoreRefused
 from gnomon.model import Evaluation, Kind, Origin, RunId, SpanId, Step, TraceId
-from gnomon import rows
 
 
 def test_a_moment_keeps_all_nine_digits() -> None:
