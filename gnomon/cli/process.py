@@ -188,7 +188,8 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
             metrics=metrics,
         )
         measured = MetricReader(collector.store, metrics_watched.watched(watch))
-        compared = CompareReader(collector.store, measured)
+        compared = CompareReader(collector.store, measured, graders=scoring.graders, clock=clock)
+        compared.remember()
         parts = (*collector.parts, *scoring.parts)
 
         def addresses() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Compare: what changed between two versions? The rule first, then live runs, then same tasks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collector.views import FacetCount, RunFilter
 from gnomon.clock import Nanos
@@ -20,8 +20,8 @@ from gnomon.web.formats import count, plural
 from gnomon.web.port import Judging, PageReader
 from gnomon.web.scoped import Asked, agents_of
 from scoring.metrics.watched import Measured
-from scoring.versions.reader import Live, OnTasks
-from scoring.versions.rule import NO_RULE, digest_of, said
+from scoring.versions.answers import Live, OnTasks
+from scoring.versions.rule import NO_RULE
 
 METRICS: Mapping[str, Measured] = {
     "completion": "completion",
@@ -85,7 +85,7 @@ def compare(
     versions = _versions(reader, asked)
     cand = cand or next((v for v in versions if v != base), "")
     base = base or next((v for v in versions if v != cand), "")
-    rule = judging.compare.rule
+    plan = judging.compare.plan
     if not base or not cand or base == cand:
         why = "Two different versions are needed"
         if len(versions) < 2:
@@ -93,11 +93,15 @@ def compare(
         tasks, live = None, None
     else:
         why = ""
-        scope = asked.scope(now)
         chosen = METRICS.get(metric)
-        on_tasks = judging.compare.on_tasks(scope, base=base, cand=cand, metric=chosen)
-        on_live = judging.compare.live(scope, base=base, cand=cand, metric=chosen)
-        tasks, live = on_tasks, on_live
+        reader_ = judging.compare
+        live_scope, task_scope = asked.scope(now), replace(asked.scope(now), origin=None)
+        if reader_.governs("live", chosen):
+            live_scope = replace(live_scope, since=None)
+        if reader_.governs("tasks", chosen):
+            task_scope = replace(task_scope, since=None)
+        tasks = reader_.on_tasks(task_scope, base=base, cand=cand, metric=chosen)
+        live = reader_.live(live_scope, base=base, cand=cand, metric=chosen)
     both = {"base": base, "cand": cand}
     here = Asked(
         path="/compare",
@@ -113,8 +117,8 @@ def compare(
         base=base,
         cand=cand,
         why=why,
-        rule=NO_RULE if rule is None else said(rule),
-        digest=digest_of(rule),
+        rule=NO_RULE if plan is None else plan.text,
+        digest="" if plan is None else plan.digest,
         verdict=_leading(tasks, live),
         warnings=tasks.setting.warnings if tasks else (),
         sides=_sides(tasks),
@@ -134,8 +138,7 @@ def _versions(reader: PageReader, asked: Asked) -> Sequence[str]:
 def _leading(tasks: OnTasks | None, live: Live | None) -> Said | None:
     if tasks is None or live is None:
         return None
-    rule = tasks.ruling.rule
-    return verdict(live.ruling if rule is not None and rule.basis == "live" else tasks.ruling)
+    return verdict(live.ruling if live.ruling.governs else tasks.ruling)
 
 
 def _sides(found: OnTasks | None) -> Sequence[Side]:

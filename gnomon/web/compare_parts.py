@@ -15,8 +15,8 @@ from gnomon.web.formats import count, percent, plural
 from gnomon.web.scoped import Asked
 from scoring.stats.gates import Verdict
 from scoring.stats.results import Difference
-from scoring.versions.reader import Live, OnTasks
-from scoring.versions.rule import Ruling
+from scoring.versions.answers import Live, OnTasks
+from scoring.versions.ruling import Ruling
 from scoring.versions.tasks import ChangedTask, TaskRuns
 
 Show = Literal["broke", "fixed", "all"]
@@ -122,7 +122,7 @@ def verdict(ruling: Ruling) -> Said:
     word = ruling.decision.verdict
     looks = {Verdict.PASS: "ok", Verdict.FAIL: "error", Verdict.NOT_ENOUGH_DATA: "unknown"}
     reason = ruling.decision.reason
-    missing = f", n = {count(ruling.n)}" if ruling.rule is not None else ""
+    missing = f", n = {count(ruling.n)}" if ruling.plan is not None else ""
     if ruling.decision.missing:
         missing = f"; {count(ruling.decision.missing)} more needed{missing}"
     return Said(
@@ -197,7 +197,7 @@ def _left(one: Difference) -> str:
 
 
 def _margin(ruling: Ruling) -> float | None:
-    return ruling.rule.margin if ruling.rule is not None else None
+    return ruling.plan.section.margin if ruling.plan is not None and ruling.governs else None
 
 
 def tasks_part(found: OnTasks, here: Asked, show: Show | None) -> TasksPart:

@@ -36,6 +36,10 @@ class RuleSection(_Section):
     )
     n: Annotated[int, Field(gt=0)] = Field(description="Units at the final look.")
     looks: Annotated[int, Field(ge=1, le=MOST_LOOKS)] = 1
+    trials: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
+        default=None,
+        description="Runs of each task on each side: the first so many count. Unset: all of them.",
+    )
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
 
     @model_validator(mode="after")
@@ -46,16 +50,19 @@ class RuleSection(_Section):
             raise ValueError("superiority has no margin; drop it, or write kind: non_inferiority")
         if self.n < self.looks:
             raise ValueError("n must be at least the number of looks")
+        if self.trials is not None and self.basis == "live":
+            raise ValueError("trials counts runs of a task; drop it, or write basis: tasks")
         return self
 
     def rule(self) -> Rule:
-        """Return the rule as statistics know it; its digest covers every field."""
+        """Return the rule as statistics know it."""
         return Rule(
             measure=f"{self.metric} on {self.basis}",
             kind=self.kind,
             limit=self.margin or 0.0,
             planned=self.n,
             looks=self.looks,
+            trials=self.trials,
             confidence=round(1 - self.alpha, 12),
         )
 

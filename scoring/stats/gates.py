@@ -46,7 +46,15 @@ class Rule:
     """Units at the final look."""
     looks: int = 1
     confidence: float = 0.95
+    trials: int | None = None
+    """Runs of a unit on each side that count; None: all."""
+    unit: str = ""
+    """What one unit is: the key of a task or of a cluster, else a run."""
+    clusters: str = ""
+    """The key in whose values units come, where they do."""
     slices: Mapping[str, str] = field(default_factory=dict)
+    graders: Sequence[str] = ()
+    """Who says what passes and what breaks a rule, each with its version."""
 
     def __post_init__(self) -> None:
         number("limit", self.limit)
@@ -55,10 +63,13 @@ class Rule:
             raise ValueError(f"looks must lie between 1 and {MOST_LOOKS}, not {self.looks!r}")
         look_sizes(self.planned, self.looks)
 
+    def canonical(self) -> str:
+        """Return every field as JSON: equal rules, equal text."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
     def digest(self) -> str:
         """Return the SHA-256 of the rule as canonical JSON."""
-        text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(self.canonical().encode()).hexdigest()
 
     def look_confidence(self) -> float:
         """Return the confidence of the interval at each look, widened for their number."""
@@ -69,7 +80,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How far a comparison is: units judged of units planned, and planned looks."""
+    """How far a comparison is: units judged of units planned, and planned looks.
+
+    More units than planned are never tested: a look is on the first so many, in time order.
+    """
 
     n: int
     planned: int
@@ -78,16 +92,18 @@ class Look:
     def __post_init__(self) -> None:
         count("n", self.n)
         look_sizes(self.planned, self.looks)
+        if self.n > self.planned:
+            raise ValueError(f"n is {self.n} of {self.planned} planned: take the first of them")
 
     @property
     def final(self) -> bool:
         """Whether all planned units are there."""
-        return self.n >= self.planned
+        return self.n == self.planned
 
     @property
     def due(self) -> bool:
         """Whether this is the moment of a planned look, and not in between."""
-        return self.final or self.n in look_sizes(self.planned, self.looks)
+        return self.n in look_sizes(self.planned, self.looks)
 
     @property
     def missing(self) -> int:

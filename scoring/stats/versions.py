@@ -1,9 +1,9 @@
 """Two versions on the same tasks: mean, interval, tests, counts, and the tasks to read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from scoring.stats.arguments import part
+from scoring.stats.arguments import level, part
 from scoring.stats.paired import (
     mcnemar_midp,
     paired_mean,
@@ -14,6 +14,7 @@ from scoring.stats.paired import (
     whole_differences,
 )
 from scoring.stats.results import Changed, Difference, Estimate
+from scoring.stats.sequential import bernstein_sequence
 from scoring.stats.shown import shown_difference
 from scoring.stats.trials import Task
 
@@ -65,6 +66,23 @@ def compare_tasks(
         p_values=_p_values(whole, b, c, single=single, seed=seed),
         changes=sorted(changes, key=lambda change: (-abs(change.size), change.name)),
     )
+
+
+def any_time(d: Iterable[float], *, confidence: float = 0.95) -> Estimate | None:
+    """Return the mean of paired differences with an interval that may be looked at any time.
+
+    d: one difference in [-1, 1] per unit, in the order in which the units came; confidence: of
+    all moments together. Result: fraction in [-1, 1]. No unit gives None.
+    Raises ValueError if a difference lies outside [-1, 1].
+    Source: Waudby-Smith & Ramdas 2024 on (d + 1) / 2.
+    """
+    found = bernstein_sequence(((value + 1) / 2 for value in d), 1 - level(confidence))
+    if found is None:
+        return None
+    value, low, high = (
+        None if end is None else 2 * end - 1 for end in (found.value, found.low, found.high)
+    )
+    return Estimate(value=value, low=low, high=high, flags=found.flags)
 
 
 def _one_trial(new: Mapping[str, Task], old: Mapping[str, Task], cases: Sequence[str]) -> bool:

@@ -79,6 +79,24 @@ class Mix:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveFound:
+    """What the live runs of two versions show."""
+
+    difference: Difference
+    weeks: int
+    """Weeks both have."""
+    mix: Mix | None
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return the numbers as the API writes them."""
+        return {
+            "difference": self.difference.as_json(),
+            "weeks": self.weeks,
+            "mix": None if self.mix is None else self.mix.as_json(),
+        }
+
+
 def common(cells: Sequence[Cell], *, base: str, cand: str) -> tuple[list[int], dict[str, int]]:
     """Return the weeks both versions have, and the runs outside of them by reason."""
     weeks = {version: {c.week for c in cells if c.version == version} for version in (base, cand)}

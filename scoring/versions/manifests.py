@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 from gnomon.model import JsonValue
 
-OWN_NAME = frozenset({"agent_version"})
-"""Pins that only repeat the name of the version."""
+OWN_NAME = "agent_version"
+"""The pin that only repeats the name of the version."""
+
+NAMED_AFTER = "application"
+"""The pin that may do so: service and its version, which often is the agent's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +31,14 @@ class Pin:
     cand: Mapping[str, int]
 
     @property
+    def known(self) -> bool:
+        """Whether both sides tell theirs; of a side that tells nothing nobody knows."""
+        return bool(_told(self.base)) and bool(_told(self.cand))
+
+    @property
     def changed(self) -> bool:
-        """Whether the sides differ in what they tell."""
-        return _told(self.base) != _told(self.cand)
+        """Whether both sides tell theirs, and differ."""
+        return self.known and _told(self.base) != _told(self.cand)
 
     @property
     def mixed(self) -> bool:
@@ -42,6 +50,7 @@ class Pin:
         return {
             "name": self.name,
             "changed": self.changed,
+            "known": self.known,
             "mixed": self.mixed,
             "base": dict(self.base),
             "cand": dict(self.cand),
@@ -53,11 +62,22 @@ class Manifests:
     """All pins of two versions."""
 
     pins: Sequence[Pin]
+    base: str = ""
+    cand: str = ""
 
     @property
     def changed(self) -> Sequence[str]:
         """Names of the pins that changed, the version's own name left out."""
-        return [pin.name for pin in self.pins if pin.changed and pin.name not in OWN_NAME]
+        return [pin.name for pin in self.pins if pin.changed and not self._own_name(pin)]
+
+    def _own_name(self, pin: Pin) -> bool:
+        if pin.name != NAMED_AFTER:
+            return pin.name == OWN_NAME
+        stems = [
+            {value.removesuffix(version) for value in _told(values)}
+            for values, version in ((pin.base, self.base), (pin.cand, self.cand))
+        ]
+        return stems[0] == stems[1]
 
     @property
     def warning(self) -> str:
@@ -91,6 +111,8 @@ def manifests(
         sides = by_pin.setdefault(row.pin, {base: {}, cand: {}})
         sides.setdefault(row.version, {})[row.value] = row.runs
     return Manifests(
+        base=base,
+        cand=cand,
         pins=[
             Pin(
                 name=name,
@@ -98,7 +120,7 @@ def manifests(
                 cand=_with_untold(sides[cand], runs.get(cand, 0)),
             )
             for name, sides in sorted(by_pin.items())
-        ]
+        ],
     )
 
 

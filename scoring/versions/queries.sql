@@ -1,4 +1,4 @@
--- Words in double braces are filled in by scoring.metrics.statements and scoring.versions.reader from
+-- Words in double braces are filled in by scoring.metrics.statements and scoring.versions.asking from
 -- closed sets.
 
 -- name: cells
@@ -36,6 +36,102 @@ FROM
     GROUP BY cluster
 );
 
+-- name: starts
+SELECT
+    toUnixTimestamp(toDateTime(toStartOfWeek(started_at, 1), 'UTC')) AS week,
+    version,
+    cluster,
+    toUnixTimestamp64Nano(min(started_at)) AS first
+FROM (SELECT *, ifNull(agent_version, '') AS version FROM ({{placed}}))
+WHERE {{scoped}} AND version IN {versions:Array(String)}
+GROUP BY week, version, cluster
+ORDER BY first, version, cluster;
+
+-- name: tried
+SELECT *, ifNull(agent_version, '') AS version
+FROM ({{judged}})
+WHERE {{scoped}} AND task != '' AND version IN {versions:Array(String)}
+    AND (empty({tasks:Array(String)}) OR task IN {tasks:Array(String)})
+ORDER BY task, version, started_at, run_id
+LIMIT {trials:UInt32} BY task, version;
+
+-- name: same_weeks
+SELECT *, ifNull(agent_version, '') AS version
+FROM ({{judged}})
+WHERE {{scoped}} AND version IN {versions:Array(String)}
+    AND toUnixTimestamp(toDateTime(toStartOfWeek(started_at, 1), 'UTC')) IN {weeks:Array(UInt32)};
+
+-- name: tries
+SELECT
+    task,
+    version,
+    count() AS runs,
+    countIf({{passed}}) AS passed,
+    countIf({{undecided}}) AS undecided,
+    toUnixTimestamp64Nano(min(started_at)) AS first_start,
+    toUnixTimestamp64Nano(max(started_at)) AS last_start,
+    arraySort(groupArray(20)(run_id)) AS run_ids
+FROM ({{compared}})
+GROUP BY task, version
+ORDER BY task, version;
+
+-- name: guard
+SELECT version, sum(runs_n) AS runs, sum(checked_n) AS checked, {{added}}
+FROM
+(
+    SELECT version, cluster, count() AS runs_n, countIf({{checked}}) AS checked_n, {{counted}}
+    FROM ({{compared}})
+    GROUP BY version, cluster
+)
+GROUP BY version
+ORDER BY version;
+
+-- name: newest
+SELECT
+    run_id, revision, grader,
+    argMax(grader_version, at) AS version,
+    argMax(state, at) AS last_state,
+    argMax(violations, at) AS breaches_n
+FROM grader_status
+WHERE {{bounds}}
+GROUP BY run_id, revision, grader;
+
+-- name: broken
+SELECT
+    c.version AS version,
+    if({by_task:Bool}, c.task, '') AS task,
+    b.policy AS policy,
+    b.rule AS rule,
+    uniqExact(c.run_id) AS runs,
+    arraySort(groupUniqArray(20)(c.run_id)) AS run_ids
+FROM
+(
+    SELECT v.run_id AS run_id, v.revision AS revision, v.policy AS policy, v.rule AS rule
+    FROM (SELECT * FROM violations WHERE {{bounds}} AND severity = 'hard') AS v
+    INNER JOIN ({{newest}}) AS s ON s.run_id = v.run_id AND s.revision = v.revision AND s.grader = v.policy
+    WHERE v.policy_version = s.version AND v.place < s.breaches_n
+) AS b
+INNER JOIN (SELECT run_id, revision, version, task FROM ({{compared}})) AS c
+    ON b.run_id = c.run_id AND b.revision = c.revision
+GROUP BY version, task, policy, rule
+ORDER BY version, task, policy, rule;
+
+-- name: pending
+SELECT
+    countIf(state = 'open') AS open,
+    countIf({{scoped}}) AS settled,
+    countIf(
+        {{scoped}} AND (run_id, revision) NOT IN (
+            SELECT run_id, revision
+            FROM ({{newest}})
+            GROUP BY run_id, revision
+            HAVING countIf(last_state = 'waiting') = 0
+        )
+    ) AS unjudged
+FROM ({{judged}})
+WHERE ifNull(agent_version, '') IN {versions:Array(String)}
+    AND (empty({tasks:Array(String)}) OR task IN {tasks:Array(String)});
+
 -- name: pins
 SELECT ifNull(agent_version, '') AS version, pin, value, count() AS runs
 FROM {{runs}}
@@ -60,3 +156,28 @@ INNER JOIN (SELECT run_id, revision, agent_version FROM {{runs}} WHERE {{scoped}
 WHERE j.state = 'graded' AND j.surface = {surface:String} AND version IN {versions:Array(String)}
 GROUP BY version, grader, grader_version
 ORDER BY version, grader, grader_version;
+
+-- name: versions_that_ran
+SELECT DISTINCT ifNull(agent_name, '') AS agent, ifNull(agent_version, '') AS version
+FROM {{runs}}
+WHERE NOT {with_task:Bool} OR business_keys[{task:String}] != ''
+ORDER BY agent, version;
+
+-- name: rule
+SELECT toUnixTimestamp64Nano(min(first_seen_at)) AS first_seen_at, argMin(versions, compare_rules.first_seen_at) AS versions
+FROM compare_rules
+WHERE digest = {digest:String}
+HAVING count() > 0;
+
+-- name: looks
+SELECT
+    l.digest AS digest,
+    l.look AS look,
+    argMin(l.result, (l.seen_at, l.result)) AS result,
+    any(r.text) AS text
+FROM compare_looks AS l
+LEFT JOIN (SELECT digest, any(text) AS text FROM compare_rules GROUP BY digest) AS r ON r.digest = l.digest
+WHERE l.agent = {agent:String} AND l.environment = {environment:String} AND l.origin = {origin:String}
+    AND l.base = {base:String} AND l.cand = {cand:String}
+GROUP BY digest, look
+ORDER BY digest, look;

@@ -1,280 +1,293 @@
-"""Comparisons of two versions, read from what is stored."""
+"""Comparisons of two versions, read from what is stored and judged by the rule written before."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from collector.reading.statements import filled
+from gnomon.clock import Clock, Nanos, to_nanos, utc_now
 from gnomon.errors import InputError
-from gnomon.model import JsonValue
 from gnomon.store import Store
-from gnomon.store.sql import load
-from scoring.metrics.moments import Crossed, Moments
-from scoring.metrics.parts import condition
+from scoring.grading.port import Grader, Surface
 from scoring.metrics.reader import MetricReader
-from scoring.metrics.scope import Link, Scope
-from scoring.metrics.statements import Statement, compiled
+from scoring.metrics.scope import Scope
 from scoring.metrics.watched import Measured, RuleSection
 from scoring.stats.results import Difference
-from scoring.versions.live import NO_COMMON_WEEK, Both, Cell, Mix, between_weeks, common, mix
-from scoring.versions.manifests import Manifests, PinRow, manifests
-from scoring.versions.rule import Ruling, confidence_of, ruling
-from scoring.versions.tasks import TaskComparison, on_tasks, task_of
+from scoring.versions import live as weekly
+from scoring.versions import looks, rule
+from scoring.versions.answers import WITHHELD, Live, OnTasks, bare, honest, untested
+from scoring.versions.asking import Asking, Sides
+from scoring.versions.guard import Guard
+from scoring.versions.live import NO_COMMON_WEEK, LiveFound
+from scoring.versions.looks import Look, TakenLook, Unit
+from scoring.versions.registry import Registry
+from scoring.versions.rule import Plan
+from scoring.versions.ruling import Ruling
+from scoring.versions.setting import Setting
+from scoring.versions.store import RuleBook
+from scoring.versions.tasks import TaskComparison, TaskRuns, any_time_of, on_tasks
 
-_NOBODY = "false"
+JUDGING = frozenset({Surface.OUTCOME, Surface.POLICY})
+"""Surfaces whose graders say what passes and what breaks a rule."""
 
-PASSED: Mapping[Measured, tuple[str, str]] = {
-    "completion": (condition("verified"), condition("unverified")),
-    "clean": (condition("clean"), condition("unchecked")),
-    "finished": (condition("finished"), _NOBODY),
-}
-"""Metric: the conditions of a pass and of an undecided run."""
+NO_WINDOW = "the rule is about all runs, not those of a window or slice"
 
-SURFACE: Mapping[Measured, str] = {"completion": "outcome", "clean": "policy", "finished": ""}
+_LEVEL = 0.95
+"""Of what no rule is written about, and of guards."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What two versions are compared on, and what must be known of them."""
-
-    base: str
-    cand: str
-    metric: Measured
-    manifests: Manifests
-    runs: Mapping[str, int]
-    """Settled runs in the scope, by version."""
-    links: Mapping[str, Link]
-    judges: Mapping[str, Sequence[str]]
-    """Grader versions behind the labels, by version of the agent."""
-
-    @property
-    def warnings(self) -> list[str]:
-        """What stands above the numbers as a banner."""
-        told = [self.manifests.warning] if self.manifests.warning else []
-        if self.judges[self.base] != self.judges[self.cand]:
-            sides = " and ".join(
-                ", ".join(self.judges[v]) or "none" for v in (self.base, self.cand)
-            )
-            told.append(
-                f"the sides were judged by different graders ({sides}): run graders backfill"
-            )
-        return told
-
-    def as_json(self) -> dict[str, JsonValue]:
-        """Return the setting as the API writes it."""
-        return {
-            "base": self.base,
-            "cand": self.cand,
-            "metric": self.metric,
-            "runs": dict(self.runs),
-            "links": {version: link.as_json() for version, link in self.links.items()},
-            "warnings": self.warnings,
-            "manifests": self.manifests.as_json(),
-            "judges": {version: list(names) for version, names in self.judges.items()},
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
-    """Two versions live, in the same weeks."""
-
-    setting: Setting
-    ruling: Ruling
-    difference: Difference
-    text: str
-    weeks: int
-    """Weeks both have."""
-    mix: Mix | None
-
-    def as_json(self) -> JsonValue:
-        """Return the plan and verdict first, then the numbers."""
-        return {
-            **self.setting.as_json(),
-            "ruling": self.ruling.as_json(),
-            "difference": self.difference.as_json(),
-            "text": self.text,
-            "weeks": self.weeks,
-            "mix": None if self.mix is None else self.mix.as_json(),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnTasks:
-    """Two versions on the same tasks."""
-
-    setting: Setting
-    ruling: Ruling
-    comparison: TaskComparison
-    task_key: str
-    text: str
-
-    def as_json(self) -> JsonValue:
-        """Return the plan and verdict first, then the numbers."""
-        return {
-            **self.setting.as_json(),
-            "ruling": self.ruling.as_json(),
-            "task_key": self.task_key,
-            "text": self.text,
-            **self.comparison.as_json(),
-        }
+Tried = dict[str, TaskRuns]
+"""Task: the runs of one version."""
 
 
 class CompareReader:
     """What pages and API ask about two versions."""
 
-    def __init__(self, store: Store, metrics: MetricReader) -> None:
-        self._store = store
+    def __init__(
+        self, store: Store, metrics: MetricReader, *, graders: Sequence[Grader] = (),
+        clock: Clock = utc_now,
+    ) -> None:  # fmt: skip
+        judging = [f"{g.surface} {g.name} {g.version}" for g in graders if g.surface in JUDGING]
+        self.plan = rule.plan_of(metrics.watched, judging)
+        """The rule of gnomon.yaml with all that its answer depends on."""
         self._metrics = metrics
-        self._sql = load("scoring.versions")
+        self._asking = Asking(store, metrics.units)
+        self._clock = clock
+        self._registry = Registry(self.plan, RuleBook(store), self._asking, clock=clock)
 
     @property
     def rule(self) -> RuleSection | None:
-        """The rule of gnomon.yaml."""
-        return self._metrics.watched.compare.rule
+        """The rule as it is written in gnomon.yaml."""
+        return None if self.plan is None else self.plan.section
+
+    def remember(self) -> None:
+        """Note the rule, so that nobody can say later that it was written before."""
+        self._registry.seen()
+
+    def governs(self, on: str, metric: Measured | None = None) -> bool:
+        """Return whether the rule is about a kind of comparison, over all runs."""
+        rule_ = self.rule
+        return rule_ is not None and rule_.basis == on and metric in (None, rule_.metric)
+
+    def on_tasks(
+        self, scope: Scope, *, base: str, cand: str, metric: Measured | None = None
+    ) -> OnTasks:
+        """Compare runs of the same tasks, paired by task."""
+        asked = self._asked(scope, base, cand, metric, on="tasks")
+        plan, why = self._plan_for(asked, "tasks")
+        trials = None if plan is None else plan.section.trials
+        new, old = self._asking.tries(asked, trials=trials)
+        units = looks.units_in_time(new, old, trials=trials)
+        if plan is None:
+            comparison = on_tasks(new, old)
+            guard = self._task_guard(asked, units, None)
+            shown = honest(untested(comparison.difference), guard)
+            comparison = replace(comparison, difference=shown)
+            ruling = self._registry.silent(why, shown.n)
+        else:
+            comparison, guard, ruling = self._tasks_ruled(asked, plan, units, new, old)
+        setting = self._setting(asked)
+        return OnTasks(
+            setting=setting,
+            ruling=ruling,
+            guard=guard,
+            comparison=comparison,
+            any_time=honest(self._any_time(asked, units, new, old, trials), guard),
+            task_key=self._metrics.units.task,
+            text=setting.absent or self._why_no_tasks(new, old, units),
+        )
+
+    def _tasks_ruled(
+        self, asked: Sides, plan: Plan, units: Sequence[Unit], new: Tried, old: Tried
+    ) -> tuple[TaskComparison, Guard, Ruling]:
+        look = self._task_look(asked, plan, units, new, old)
+        ruled = self._registry.ruled(plan, asked, len(units), look)
+        last = ruled.last
+        if last is not None and last.tasks is not None:
+            return last.tasks, last.guard, self._registry.ruling(ruled, ruled.decision)
+        found = on_tasks(*_only(units, new, old), confidence=plan.confidence)
+        found = replace(found, difference=bare(found.difference, WITHHELD))
+        guard = self._task_guard(asked, units, plan.section.trials)
+        # Invariants wait for no look: a new violation fails at once.
+        return found, guard, self._registry.ruling(ruled, guard.over(ruled.decision))
 
     def live(
         self, scope: Scope, *, base: str, cand: str, metric: Measured | None = None,
         by_slice: str | None = None,
     ) -> Live:  # fmt: skip
         """Compare live runs of the same weeks, the mix of inputs taken out."""
-        setting = self._setting(scope, base, cand, self._metric(metric, on="live"))
-        confidence = confidence_of(self.rule)
+        asked = self._asked(scope, base, cand, metric, on="live")
+        plan, why = self._plan_for(asked, "live")
         name = by_slice or self._metrics.watched.mix_slice
-        cells = self._cells(scope, setting, name)
-        weeks, _ = common(cells, base=base, cand=cand)
-        clusters = self._clusters(scope, setting, weeks, cells)
-        found = between_weeks(
-            cells, base=base, cand=cand, unit=self._metrics.units.cluster_by or "run",
-            clusters=clusters, confidence=confidence,
-        )  # fmt: skip
-        parted = None
-        if name is not None:
-            parted = mix(cells, name, base=base, cand=cand, confidence=confidence)
+        if plan is None:
+            found, guard = self._weeks(asked, name, confidence=_LEVEL)
+            found = replace(found, difference=honest(untested(found.difference), guard))
+            ruling = self._registry.silent(why, found.difference.n)
+        else:
+            found, guard, ruling = self._weeks_ruled(asked, plan, name)
+        if guard.incomplete:
+            found = replace(found, mix=None)
+        setting = self._setting(asked)
         return Live(
             setting=setting,
-            ruling=ruling(self.rule, found, on="live", metric=setting.metric),
-            difference=found,
-            text=self._told(setting) or ("" if weeks else NO_COMMON_WEEK),
-            weeks=len(weeks),
-            mix=parted,
+            ruling=ruling,
+            guard=guard,
+            found=found,
+            text=setting.absent or ("" if found.weeks else NO_COMMON_WEEK),
         )
 
-    def on_tasks(
-        self, scope: Scope, *, base: str, cand: str, metric: Measured | None = None
-    ) -> OnTasks:
-        """Compare runs of the same tasks, paired by task."""
-        setting = self._setting(scope, base, cand, self._metric(metric, on="tasks"))
-        sql = load("scoring.metrics")["tasks"]
-        rows = self._read(sql, scope, "scoring.tasks", versions=[base, cand])
-        sides = {version: [r for r in rows if r["version"] == version] for version in (base, cand)}
-        new, old = (
-            {row["task"]: task_of(row, setting.metric) for row in sides[v]} for v in (cand, base)
-        )
-        comparison = on_tasks(new, old, confidence=confidence_of(self.rule))
-        key = self._metrics.units.task
-        text = self._told(setting)
-        if not text and not rows:
-            text = f"no run names its task: give business key {key} a source, or set compare.task"
-        elif not text and not comparison.difference.n:
-            text = f"the versions share no {key}"
-        return OnTasks(
-            setting=setting,
-            ruling=ruling(self.rule, comparison.difference, on="tasks", metric=setting.metric),
-            comparison=comparison,
-            task_key=key,
-            text=text,
-        )
+    def _weeks_ruled(
+        self, asked: Sides, plan: Plan, name: str | None
+    ) -> tuple[LiveFound, Guard, Ruling]:
+        starts = self._asking.starts(asked)
+        grown = looks.reached(starts, base=asked.base, cand=asked.cand)
+        units = grown[-1][1] if grown else 0
+        ruled = self._registry.ruled(plan, asked, units, self._week_look(asked, plan, grown))
+        last = ruled.last
+        if last is not None and last.live is not None:
+            return last.live, last.guard, self._registry.ruling(ruled, ruled.decision)
+        found, guard = self._weeks(asked, name, confidence=plan.confidence)
+        shown = replace(bare(found.difference, WITHHELD), n=units)
+        found = replace(found, difference=shown, mix=None)
+        return found, guard, self._registry.ruling(ruled, ruled.decision)
 
-    def _metric(self, metric: Measured | None, *, on: str) -> Measured:
-        if metric is not None:
-            return metric
-        return self.rule.metric if self.rule is not None and self.rule.basis == on else "completion"
+    # What is asked
 
-    def _told(self, setting: Setting) -> str:
-        absent = [v for v in (setting.base, setting.cand) if not setting.runs.get(v)]
-        return f"no settled run of {' and '.join(absent)} in this scope" if absent else ""
-
-    def _setting(self, scope: Scope, base: str, cand: str, metric: Measured) -> Setting:
+    def _asked(
+        self, scope: Scope, base: str, cand: str, metric: Measured | None, *, on: str
+    ) -> Sides:
         if base == cand:
             raise InputError(f"base and cand are both {base}; name two versions")
         if scope.version is not None:
             raise InputError("a comparison names its versions as base and cand, not as version")
-        both = [base, cand]
-        counts = {
-            row["version"]: int(row["runs"])
-            for row in self._read(self._sql["scoped_runs"], scope, "scoring.scoped_runs", versions=both)
-        }  # fmt: skip
-        pins = self._read(self._sql["pins"], scope, "scoring.pins", versions=both)
+        if metric is None:
+            metric = self.rule.metric if self.rule and self.rule.basis == on else "completion"
+        return Sides(scope=scope, base=base, cand=cand, metric=metric)
+
+    def _plan_for(self, asked: Sides, on: str) -> tuple[Plan | None, str]:
+        """Return the rule where it is about what is asked, else why it is not."""
+        if self.plan is None or self.rule is None:
+            return None, "no rule is written"
+        if not self.governs(on, asked.metric):
+            return None, f"the rule is about {self.rule.metric} on {self.rule.basis}"
+        scope = asked.scope
+        if scope.slices or scope.since is not None or scope.until is not None:
+            return None, NO_WINDOW
+        return self.plan, ""
+
+    def _setting(self, asked: Sides) -> Setting:
+        counts = self._asking.runs(asked)
+        keys = self._metrics.units.slices
         return Setting(
-            base=base,
-            cand=cand,
-            metric=metric,
-            manifests=manifests([PinRow(**row) for row in pins], counts, base=base, cand=cand),
+            base=asked.base,
+            cand=asked.cand,
+            metric=asked.metric,
+            manifests=self._asking.manifests(asked, counts),
             runs=counts,
-            links={v: self._link(scope, v, counts.get(v, 0)) for v in both},
-            judges=self._judges(scope, both, SURFACE[metric]),
-        )
-
-    def _link(self, scope: Scope, version: str, runs: int) -> Link:
-        own = scope.of_version(version)
-        return own.link("scoped", runs, keys=self._metrics.units.slices, plain=False)
-
-    def _judges(
-        self, scope: Scope, versions: Sequence[str], surface: str
-    ) -> dict[str, Sequence[str]]:
-        found: dict[str, list[str]] = {version: [] for version in versions}
-        rows = self._read(
-            self._sql["judges"], scope, "scoring.judges", versions=list(versions), surface=surface
-        )
-        for row in rows:
-            found[row["version"]].append(f"{row['grader']} {row['grader_version']}")
-        return {version: tuple(names) for version, names in found.items()}
-
-    def _cells(self, scope: Scope, setting: Setting, name: str | None) -> list[Cell]:
-        passed, undecided = PASSED[setting.metric]
-        sql = filled(self._sql["cells"], passed=passed, undecided=undecided)
-        rows = self._read(
-            sql, scope, "scoring.cells", by="" if name is None else f"slice:{name}",
-            versions=[setting.base, setting.cand],
+            links={
+                v: asked.scope.of_version(v).link("scoped", counts.get(v, 0), keys=keys, plain=False)
+                for v in asked.versions
+            },
+            judges=self._asking.judges(asked),
         )  # fmt: skip
-        return [Cell(**row) for row in rows]
 
-    def _clusters(
-        self, scope: Scope, setting: Setting, weeks: Sequence[int], cells: Sequence[Cell]
-    ) -> Mapping[int | None, Both] | None:
-        if self._metrics.units.cluster_by is None or not weeks:
-            return None
-        passed, undecided = PASSED[setting.metric]
-        either = f"({passed}) OR ({undecided})"
-        cases: dict[int | None, tuple[str, str]] = {None: (passed, passed)}
-        if any(cell.undecided for cell in cells):
-            cases |= {1: (passed, either), -1: (either, passed)}
-        return {
-            worst: self._both(scope, setting, weeks, y_new, y_old)
-            for worst, (y_new, y_old) in cases.items()
-        }
+    def _why_no_tasks(self, new: Tried, old: Tried, units: Sequence[Unit]) -> str:
+        key = self._metrics.units.task
+        if not new and not old:
+            return f"no run names its task: give business key {key} a source, or set compare.task"
+        return "" if units else f"the versions share no {key}"
 
-    def _both(
-        self, scope: Scope, setting: Setting, weeks: Sequence[int], y_new: str, y_old: str
-    ) -> Both:
-        sql = filled(self._sql["crossed"], y_new=y_new, y_old=y_old)
-        (row,) = self._read(
-            sql, scope, "scoring.crossed", new=setting.cand, old=setting.base, weeks=list(weeks)
+    def _any_time(
+        self, asked: Sides, units: Sequence[Unit], new: Tried, old: Tried, trials: int | None
+    ) -> Difference:
+        """Return the running difference over runs that are the same at every look."""
+        if trials is None and any(side[u.task].runs > 1 for side in (new, old) for u in units):
+            new, old = self._asking.tries(asked, trials=1)
+            units = looks.units_in_time(new, old, trials=1)
+        return any_time_of([unit.task for unit in units], new, old)
+
+    # Looks
+
+    def _task_look(
+        self, asked: Sides, plan: Plan, units: Sequence[Unit], new: Tried, old: Tried
+    ) -> Look:
+        def look(number: int, n: int) -> TakenLook | str:
+            first = units[:n]
+            waits = self._waits(asked, [unit.task for unit in first])
+            if waits:
+                return waits
+            sides = _only(first, new, old)
+            found = on_tasks(*sides, confidence=plan.confidence)
+            guard = self._task_guard(asked, first, plan.section.trials)
+            if guard.says_nothing(asked.metric):
+                return guard.says_nothing(asked.metric)
+            return TakenLook(
+                look=number,
+                n=n,
+                seen_at=to_nanos(self._clock()),
+                until=Nanos(max(one.last_start for side in sides for one in side.values())),
+                decision=guard.over(rule.decided(plan, found.difference, n=n)),
+                guard=guard,
+                tasks=found,
+            )
+
+        return look
+
+    def _week_look(self, asked: Sides, plan: Plan, grown: Sequence[tuple[Nanos, int]]) -> Look:
+        def look(number: int, n: int) -> TakenLook | str:
+            until = next(moment for moment, units in grown if units >= n)
+            then = replace(asked, scope=replace(asked.scope, until=Nanos(until + 1)))
+            waits = self._waits(then)
+            if waits:
+                return waits
+            name = self._metrics.watched.mix_slice
+            found, guard = self._weeks(then, name, confidence=plan.confidence)
+            if guard.says_nothing(asked.metric):
+                return guard.says_nothing(asked.metric)
+            return TakenLook(
+                look=number,
+                n=n,
+                seen_at=to_nanos(self._clock()),
+                until=until,
+                decision=guard.over(rule.decided(plan, found.difference, n=n)),
+                guard=guard,
+                live=found,
+            )
+
+        return look
+
+    def _waits(self, asked: Sides, tasks: Sequence[str] = ()) -> str:
+        """Return which of the runs to be looked at can still change, or ''."""
+        pending = self._asking.pending(asked, tasks)
+        if pending.open:
+            return f"{pending.open} of the runs to be looked at are not settled yet"
+        unjudged = pending.unjudged
+        if not unjudged or (asked.metric == "finished" and unjudged == pending.settled):
+            return ""
+        return f"{unjudged} of the runs to be looked at are not judged yet"
+
+    def _task_guard(self, asked: Sides, units: Sequence[Unit], trials: int | None) -> Guard:
+        names = [unit.task for unit in units]
+        return self._asking.guard_of_tasks(asked, names, trials=trials, confidence=_LEVEL)
+
+    def _weeks(
+        self, asked: Sides, name: str | None, *, confidence: float
+    ) -> tuple[LiveFound, Guard]:
+        cells = self._asking.cells(asked, name)
+        both = {"base": asked.base, "cand": asked.cand}
+        weeks, _ = weekly.common(cells, **both)
+        undecided = any(cell.undecided for cell in cells)
+        found = weekly.between_weeks(
+            cells,
+            unit=self._metrics.units.cluster_by or "run",
+            clusters=self._asking.clusters(asked, weeks, undecided=undecided),
+            confidence=confidence,
+            **both,
         )
-        crossed = Crossed(
-            clusters=int(row["clusters"]), yy=row["y1y0"], ym=row["y1m0"], my=row["m1y0"], mm=row["m1m0"]
-        )  # fmt: skip
-        return Both(new=_side(row, "1"), old=_side(row, "0"), crossed=crossed)
-
-    def _read(
-        self, sql: str, scope: Scope, tag: str, *, by: str = "", **more: Any
-    ) -> list[dict[str, Any]]:
-        made: Statement = compiled(sql, scope, self._metrics.units, by=by)
-        return self._store.read(made.sql, tag=tag, bind={**made.params, **more})
+        parted = None
+        if name is not None:
+            parted = weekly.mix(cells, name, confidence=confidence, **both)
+        guard = self._asking.guard_of_weeks(asked, weeks, confidence=_LEVEL)
+        return LiveFound(difference=found, weeks=len(weeks), mix=parted), guard
 
 
-def _side(row: Mapping[str, Any], n: str) -> Moments:
-    return Moments(
-        clusters=int(row[f"clusters{n}"]), m=row[f"m{n}"], y=row[f"y{n}"],
-        mm=row[f"m{n}m{n}"], my=row[f"m{n}y{n}"], yy=row[f"y{n}y{n}"],
-    )  # fmt: skip
+def _only(units: Sequence[Unit], new: Tried, old: Tried) -> tuple[Tried, Tried]:
+    names = [unit.task for unit in units]
+    return {name: new[name] for name in names}, {name: old[name] for name in names}

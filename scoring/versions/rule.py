@@ -1,10 +1,13 @@
 """The decision rule: written in gnomon.yaml before anybody looks, hashed, and applied as it stands."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gnomon.model import JsonValue
-from scoring.metrics.watched import RuleSection
-from scoring.stats.gates import Decision, Look, Verdict, non_inferiority, superiority
+from scoring.metrics.watched import MetricsWatched, RuleSection
+from scoring.stats.gates import Decision, Look, Rule, Verdict, non_inferiority, superiority
+from scoring.stats.planning import look_sizes
 from scoring.stats.results import Shown
 
 HASH_LENGTH = 12
@@ -15,79 +18,96 @@ NO_RULE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
-    """What the rule says about one comparison."""
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A rule with everything that its answer depends on: another unit or grader is another rule."""
 
-    rule: RuleSection | None
-    decision: Decision
-    n: int
-    """Units compared so far."""
+    section: RuleSection
+    task: str = ""
+    """The key that names a task, for a rule about tasks."""
+    cluster_by: str = ""
+    slices: Mapping[str, str]
+    graders: Sequence[str] = ()
+    """`surface name version` of those that say what passes and what breaks a rule."""
+
+    @cached_property
+    def rule(self) -> Rule:
+        """The rule as statistics know it; its digest covers every field."""
+        return replace(
+            self.section.rule(),
+            unit=self.task or self.cluster_by or "run",
+            clusters=self.cluster_by,
+            slices=self.slices,
+            graders=tuple(self.graders),
+        )
 
     @property
     def digest(self) -> str:
-        """Twelve digits that name the rule; '' without one."""
-        return digest_of(self.rule)
+        """Twelve digits that name the rule: the first of the SHA-256 of its canonical JSON."""
+        return self.rule.digest()[:HASH_LENGTH]
 
     @property
-    def sentence(self) -> str:
-        """The verdict as a person reads it."""
-        if self.rule is None:
-            return f"{Verdict.NOT_ENOUGH_DATA}: {NO_RULE}"
-        missing = f", {self.decision.missing} more needed" if self.decision.missing else ""
-        return f"{self.decision.verdict}: {said(self.rule)}: {self.decision.reason}{missing}"
+    def sizes(self) -> Sequence[int]:
+        """Units at which the rule may be looked at."""
+        return look_sizes(self.section.n, self.section.looks)
+
+    @property
+    def confidence(self) -> float:
+        """Confidence of the interval at each look."""
+        return self.rule.look_confidence()
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        return said(self.section)
 
     def as_json(self) -> JsonValue:
-        """Return the frozen plan, then the verdict."""
-        plan = None if self.rule is None else {**self.rule.model_dump(), "text": said(self.rule)}
-        return {
-            "rule": plan,
-            "hash": self.digest,
-            "verdict": self.decision.verdict.value,
-            "reason": self.decision.reason,
-            "missing": self.decision.missing,
-            "n": self.n,
-            "sentence": self.sentence,
+        """Return the rule as it is hashed, and in words."""
+        pins = {
+            "unit": self.rule.unit,
+            "clusters": self.cluster_by,
+            "slices": dict(self.slices),
+            "graders": list(self.graders),
         }
+        return {**self.section.model_dump(), **pins, "text": self.text}
 
 
-def digest_of(rule: RuleSection | None) -> str:
-    """Return the first digits of the SHA-256 of the rule's canonical JSON."""
-    return "" if rule is None else rule.rule().digest()[:HASH_LENGTH]
+def plan_of(watched: MetricsWatched, graders: Sequence[str] = ()) -> Plan | None:
+    """Return the rule of gnomon.yaml with what it depends on, or None without one."""
+    section = watched.compare.rule
+    if section is None:
+        return None
+    return Plan(
+        section=section,
+        task=watched.compare.task if section.basis == "tasks" else "",
+        cluster_by=watched.cluster_by or "",
+        slices=watched.slices if section.basis == "live" else {},
+        graders=tuple(sorted(graders)),
+    )
 
 
 def said(rule: RuleSection) -> str:
     """Return the rule in words."""
     looks = f" in {rule.looks} looks" if rule.looks > 1 else ""
+    trials = ""
+    if rule.trials is not None:
+        trials = f", the first {rule.trials} run{'' if rule.trials == 1 else 's'} of each side"
     level = f"{100 * (1 - rule.alpha):g} %"
     if rule.kind == "superiority":
         asked = f"{rule.metric} on {rule.basis} is better"
     else:
         asked = f"{rule.metric} on {rule.basis} is not worse by {100 * (rule.margin or 0):g} points"
-    return f"{asked}, shown at {level} with n = {rule.n}{looks}"
+    return f"{asked}, shown at {level} with n = {rule.n}{looks}{trials}, without a new violation"
 
 
-def confidence_of(rule: RuleSection | None) -> float:
-    """Return the confidence at which intervals are taken: that of the rule at each look."""
-    return 0.95 if rule is None else rule.rule().look_confidence()
-
-
-def ruling(rule: RuleSection | None, found: Shown, *, on: str, metric: str) -> Ruling:
-    """Apply the rule to a difference; a rule about something else decides nothing here."""
-    if rule is None:
-        return Ruling(rule=None, decision=_undecided("no rule is written"), n=found.n)
-    if rule.basis != on or rule.metric != metric:
-        reason = f"the rule is about {rule.metric} on {rule.basis}"
-        return Ruling(rule=rule, decision=_undecided(reason), n=found.n)
-    return Ruling(rule=rule, decision=_decided(rule, found), n=found.n)
-
-
-def _decided(rule: RuleSection, found: Shown) -> Decision:
-    look = Look(n=found.n, planned=rule.n, looks=rule.looks)
-    if rule.kind == "superiority":
+def decided(plan: Plan, found: Shown, *, n: int) -> Decision:
+    """Return what the rule says of a difference over the first `n` units, at a planned look."""
+    look = Look(n=n, planned=plan.section.n, looks=plan.section.looks)
+    if plan.section.kind == "superiority":
         return superiority(found, look)
-    return non_inferiority(found, rule.margin or 0.0, look)
+    return non_inferiority(found, plan.section.margin or 0.0, look)
 
 
-def _undecided(reason: str) -> Decision:
-    return Decision(verdict=Verdict.NOT_ENOUGH_DATA, reason=reason)
+def undecided(reason: str, missing: int = 0) -> Decision:
+    """Return that there is no verdict yet, and why."""
+    return Decision(verdict=Verdict.NOT_ENOUGH_DATA, reason=reason, missing=missing)

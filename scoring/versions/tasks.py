@@ -8,9 +8,10 @@ from typing import Any
 
 from gnomon.clock import Nanos
 from gnomon.model import JsonValue
-from scoring.stats.results import Difference
+from scoring.stats.results import Difference, Estimate
+from scoring.stats.shown import shown_difference
 from scoring.stats.trials import Task
-from scoring.stats.versions import compare_tasks, far_apart
+from scoring.stats.versions import any_time, compare_tasks, far_apart
 
 _NANO = 1_000_000_000
 
@@ -26,6 +27,7 @@ class TaskRuns:
     undecided: int
     """Neither right nor wrong: not verified, or not checked."""
     first_start: Nanos
+    last_start: Nanos
     run_ids: Sequence[str]
     """At most 20, to read."""
 
@@ -151,23 +153,47 @@ def _seed(new: Mapping[str, TaskRuns], old: Mapping[str, TaskRuns]) -> int:
     return int.from_bytes(hashlib.sha256(told.encode()).digest()[:4], "big")
 
 
-COUNTED: Mapping[str, tuple[str, str]] = {
-    "completion": ("verified", "unverified"),
-    "clean": ("clean", "unchecked"),
-    "finished": ("finished", ""),
-}
-"""Metric: the column of passes and that of the undecided, in the statement `tasks`."""
+NONE = Estimate(value=None)
+ANY_TIME = "confidence sequence over tasks in time order"
 
 
-def task_of(row: Mapping[str, Any], metric: str) -> TaskRuns:
-    """Return one row of the statement `tasks` as a metric counts it."""
-    passed, undecided = COUNTED[metric]
+def any_time_of(
+    order: Sequence[str], new: Mapping[str, TaskRuns], old: Mapping[str, TaskRuns], *,
+    confidence: float = 0.95,
+) -> Difference:  # fmt: skip
+    """Return the difference with an interval that may be looked at at any time.
+
+    order: the common tasks in the order in which both sides had them; new, old: the same runs of
+    each task at every look, so that a difference once seen stays. Undecided runs leave the limits
+    of the worst and the best case.
+    """
+
+    def found(new_share: int, old_share: int) -> Estimate | None:
+        gains = [
+            (new[task].passed + new_share * new[task].undecided) / new[task].runs
+            - (old[task].passed + old_share * old[task].undecided) / old[task].runs
+            for task in order
+        ]
+        return any_time(gains, confidence=confidence)
+
+    undecided = sum(side[task].undecided for side in (new, old) for task in order)
+    plain = found(0, 0)
+    if undecided:
+        worst, best = found(0, 1) or NONE, found(1, 0) or NONE
+        plain = Estimate(value=None, low=worst.low, high=best.high, flags=("undecided",))
+    return shown_difference(
+        plain, n=len(order), unit="task", method=ANY_TIME, open=undecided, confidence=confidence
+    )
+
+
+def task_of(row: Mapping[str, Any]) -> TaskRuns:
+    """Return one row of the statement `tries`."""
+    numbers = ("runs", "passed", "undecided")
     return TaskRuns(
         task=row["task"],
         version=row["version"],
-        runs=int(row["runs"]),
-        passed=int(row[passed]),
-        undecided=int(row[undecided]) if undecided else 0,
         first_start=Nanos(row["first_start"]),
+        last_start=Nanos(row["last_start"]),
         run_ids=tuple(row["run_ids"]),
+        **{name: int(row[name]) for name in numbers},
     )

@@ -14,7 +14,10 @@ PRODUCT = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 DRAWERS = {"utils", "util", "helpers", "common", "misc", "manager", "handlers"}
 OWNERS = {
     "collector": {"spans", "steps", "runs", "logs", "spans_wire", "logs_wire"},
-    "scoring": {"labels", "violations", "grader_status", "job_ledger"},
+    "scoring": {
+        *("labels", "violations", "grader_status", "job_ledger"),
+        *("compare_rules", "compare_looks"),
+    },
 }
 
 

@@ -1,15 +1,26 @@
 import hashlib
 import json
+from typing import Any
 
 import pytest
 
-from scoring.metrics.watched import RuleSection
+from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.stats.paired import tango
 from scoring.stats.results import Difference, Estimate
 from scoring.stats.shown import shown_difference
-from scoring.versions.rule import confidence_of, digest_of, ruling
+from scoring.versions.rule import Plan, decided, plan_of, said
 
-RULE = RuleSection(metric="completion", basis="tasks", margin=0.05, n=200)
+SECTION = RuleSection(metric="completion", basis="tasks", margin=0.05, n=200)
+GRADERS = ("policy refunds 3", "outcome state 1")
+
+
+def plan(section: RuleSection = SECTION, **more: Any) -> Plan:
+    graders = more.pop("graders", GRADERS)
+    task = more.pop("task", "task_id")
+    watched = MetricsWatched(compare=CompareSection(rule=section, task=task), **more)
+    made = plan_of(watched, graders)
+    assert made is not None
+    return made
 
 
 def difference(low: float, high: float, n: int = 200) -> Difference:
@@ -21,10 +32,11 @@ def difference(low: float, high: float, n: int = 200) -> Difference:
 def test_the_hash_is_that_of_the_rule_s_canonical_json() -> None:
     written = {
         "measure": "completion on tasks", "kind": "non_inferiority", "limit": 0.05, "planned": 200,
-        "looks": 1, "confidence": 0.95, "slices": {},
+        "looks": 1, "confidence": 0.95, "trials": None, "unit": "task_id", "clusters": "",
+        "slices": {}, "graders": ["outcome state 1", "policy refunds 3"],
     }  # fmt: skip
     text = json.dumps(written, sort_keys=True, separators=(",", ":"))
-    assert digest_of(RULE) == hashlib.sha256(text.encode()).hexdigest()[:12]
+    assert plan().digest == hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @pytest.mark.parametrize(
@@ -35,12 +47,36 @@ def test_the_hash_is_that_of_the_rule_s_canonical_json() -> None:
         {"margin": 0.1},
         {"n": 201},
         {"looks": 2},
+        {"trials": 3},
         {"alpha": 0.1},
         {"kind": "superiority", "margin": None},
     ],
 )
 def test_a_changed_rule_is_another_rule(change: dict[str, object]) -> None:
-    assert digest_of(RuleSection(**{**RULE.model_dump(), **change})) != digest_of(RULE)
+    assert plan(RuleSection(**{**SECTION.model_dump(), **change})).digest != plan().digest
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"task": "order_id"},
+        {"cluster_by": "customer_id"},
+        {"graders": ("policy refunds 4", "outcome state 1")},
+        {"graders": ("policy refunds 3",)},
+    ],
+)
+def test_another_unit_or_grader_is_another_rule(change: dict[str, object]) -> None:
+    assert plan(**change).digest != plan().digest
+
+
+def test_slices_are_part_of_a_rule_about_live_runs() -> None:
+    live = RuleSection(basis="live", margin=0.05, n=200)
+    assert plan(live, slices=["topic"]).digest != plan(live).digest
+    assert plan(slices=["topic"]).digest == plan().digest  # tasks are not sliced
+
+
+def test_the_order_of_graders_is_no_change() -> None:
+    assert plan(graders=GRADERS[::-1]).digest == plan().digest
 
 
 @pytest.mark.parametrize(
@@ -55,43 +91,40 @@ def test_a_changed_rule_is_another_rule(change: dict[str, object]) -> None:
 def test_the_verdict_follows_the_rule(
     low: float, high: float, n: int, verdict: str, reason: str
 ) -> None:
-    found = ruling(RULE, difference(low, high, n), on="tasks", metric="completion")
-    assert (found.decision.verdict, found.decision.reason) == (verdict, reason)
-    assert found.decision.missing == 200 - n
-    assert found.as_json()["hash"] == digest_of(RULE)
+    found = decided(plan(), difference(low, high, n), n=n)
+    assert (found.verdict, found.reason, found.missing) == (verdict, reason, 200 - n)
+
+
+def test_nothing_is_decided_on_more_units_than_planned() -> None:
+    with pytest.raises(ValueError, match="take the first"):
+        decided(plan(), difference(0.01, 0.07, 201), n=201)
 
 
 def test_14_against_10_of_200_passes_a_margin_of_5_points() -> None:
     better = shown_difference(tango(14, 10, 200), n=200, unit="task", method="tango")
     assert better.low == pytest.approx(-0.030, abs=1e-3)
-    assert ruling(RULE, better, on="tasks", metric="completion").decision.verdict == "PASS"
+    assert decided(plan(), better, n=200).verdict == "PASS"
 
 
-def test_without_a_rule_there_is_no_verdict_and_the_text_says_what_to_write() -> None:
-    found = ruling(None, difference(0.1, 0.2), on="tasks", metric="completion")
-    assert found.decision.verdict == "NOT ENOUGH DATA"
-    assert found.digest == ""
-    assert "compare.rule" in found.sentence
-
-
-def test_a_rule_about_something_else_decides_nothing_here() -> None:
-    found = ruling(RULE, difference(0.1, 0.2), on="live", metric="completion")
-    assert found.decision.verdict == "NOT ENOUGH DATA"
-    assert found.decision.reason == "the rule is about completion on tasks"
-    other = ruling(RULE, difference(0.1, 0.2), on="tasks", metric="clean")
-    assert other.decision.verdict == "NOT ENOUGH DATA"
+def test_without_a_rule_there_is_no_plan() -> None:
+    assert plan_of(MetricsWatched()) is None
 
 
 def test_several_looks_widen_the_interval() -> None:
-    assert confidence_of(RULE) == 0.95
-    assert confidence_of(RULE.model_copy(update={"looks": 3})) > 0.95
-    assert confidence_of(None) == 0.95
+    assert plan().confidence == 0.95
+    assert plan(SECTION.model_copy(update={"looks": 3})).confidence > 0.95
+    assert list(plan(SECTION.model_copy(update={"looks": 2})).sizes) == [100, 200]
 
 
 def test_superiority_asks_for_more_than_nothing() -> None:
-    rule = RuleSection(kind="superiority", n=50)
-    better = ruling(rule, difference(0.0095, 0.15, 50), on="tasks", metric="completion")
-    assert better.decision.verdict == "PASS"
-    same = ruling(rule, difference(-0.01, 0.15, 50), on="tasks", metric="completion")
-    assert same.decision.verdict == "FAIL"
-    assert "is better" in same.sentence
+    rule = plan(RuleSection(kind="superiority", n=50))
+    assert decided(rule, difference(0.0095, 0.15, 50), n=50).verdict == "PASS"
+    assert decided(rule, difference(-0.01, 0.15, 50), n=50).verdict == "FAIL"
+
+
+def test_the_words_of_a_rule_name_the_violations_and_the_trials() -> None:
+    text = said(SECTION.model_copy(update={"trials": 3}))
+    assert text == (
+        "completion on tasks is not worse by 5 points, shown at 95 % with n = 200, the first 3 runs"
+        " of each side, without a new violation"
+    )

@@ -3,7 +3,8 @@ from collections.abc import Sequence
 import pytest
 
 from gnomon.clock import Nanos
-from scoring.versions.tasks import TaskRuns, on_tasks
+from scoring.stats.sequential import bernstein_sequence
+from scoring.versions.tasks import TaskRuns, any_time_of, on_tasks
 
 HOUR = 3_600_000_000_000
 
@@ -12,7 +13,7 @@ def side(passed: Sequence[int], runs: int = 3, *, version: str = "v", undecided:
     return {
         f"bug-{place:02}": TaskRuns(
             task=f"bug-{place:02}", version=version, runs=runs, passed=count,
-            undecided=undecided[place] if undecided else 0, first_start=Nanos(start),
+            undecided=undecided[place] if undecided else 0, first_start=Nanos(start), last_start=Nanos(start),
             run_ids=(f"{version}-{place}",),
         )
         for place, count in enumerate(passed)
@@ -81,3 +82,25 @@ def test_no_common_task_is_no_number() -> None:
     assert found.difference.value is None
     assert found.difference.n == 0
     assert found.as_json()["difference"]["p_values"] == {}
+
+
+def test_the_running_interval_is_the_confidence_sequence_of_the_differences_in_order() -> None:
+    new, old = side(NEW), side(OLD)
+    order = [f"bug-{place:02}" for place in range(50)]
+    found = any_time_of(order, new, old)
+    gains = [(n - o) / 3 for n, o in zip(NEW, OLD, strict=True)]
+    expected = bernstein_sequence([(gain + 1) / 2 for gain in gains])
+    assert expected is not None
+    assert expected.low is not None
+    assert found.low == pytest.approx(2 * expected.low - 1)
+    fixed = on_tasks(new, old).difference
+    width, narrow = ((one.high or 0) - (one.low or 0) for one in (found, fixed))
+    assert width > narrow > 0
+    assert not found.p_values
+
+
+def test_undecided_runs_widen_the_running_interval_to_worst_and_best() -> None:
+    new, old = side(NEW, undecided=[1] + [0] * 49), side(OLD)
+    found = any_time_of([f"bug-{place:02}" for place in range(50)], new, old)
+    assert (found.value, found.open) == (None, 1)
+    assert any_time_of([], {}, {}).n == 0

@@ -1,0 +1,201 @@
+"""What comparisons ask of the store: rows of `queries.sql` as the nouns of this package."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collector.reading.statements import filled
+from gnomon.store import Store
+from gnomon.store.sql import load
+from scoring.metrics.moments import Crossed, Moments
+from scoring.metrics.parts import condition
+from scoring.metrics.scope import Scope
+from scoring.metrics.statements import Units, compiled
+from scoring.metrics.watched import Measured
+from scoring.versions import guard
+from scoring.versions.guard import Broken, Guard
+from scoring.versions.live import Both, Cell
+from scoring.versions.looks import Start
+from scoring.versions.manifests import Manifests, PinRow, manifests
+from scoring.versions.setting import SURFACE
+from scoring.versions.tasks import TaskRuns, task_of
+
+ALL_TRIALS = 2**32 - 1
+_NOBODY = "false"
+
+PASSED: Mapping[Measured, tuple[str, str]] = {
+    "completion": (condition("verified"), condition("unverified")),
+    "clean": (condition("clean"), condition("unchecked")),
+    "finished": (condition("finished"), _NOBODY),
+}
+"""Metric: the conditions of a pass and of an undecided run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """Two versions and the metric they are compared by, in a scope."""
+
+    scope: Scope
+    base: str
+    cand: str
+    metric: Measured
+
+    @property
+    def versions(self) -> list[str]:
+        """Both, the baseline first."""
+        return [self.base, self.cand]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """Runs whose verdict can still come."""
+
+    open: int
+    settled: int
+    unjudged: int
+
+
+class Asking:
+    """Reads what two versions did."""
+
+    def __init__(self, store: Store, units: Units) -> None:
+        self._store = store
+        self._units = units
+        self._sql = load("scoring.versions")
+
+    def runs(self, asked: Sides) -> dict[str, int]:
+        """Return the settled runs of each version."""
+        rows = self._read("scoped_runs", asked.scope, versions=asked.versions)
+        return {row["version"]: int(row["runs"]) for row in rows}
+
+    def manifests(self, asked: Sides, runs: Mapping[str, int]) -> Manifests:
+        """Return what the versions were made with."""
+        rows = self._read("pins", asked.scope, versions=asked.versions)
+        return manifests([PinRow(**row) for row in rows], runs, base=asked.base, cand=asked.cand)
+
+    def judges(self, asked: Sides) -> dict[str, Sequence[str]]:
+        """Return the graders behind each version's labels."""
+        found: dict[str, list[str]] = {version: [] for version in asked.versions}
+        rows = self._read(
+            "judges", asked.scope, versions=asked.versions, surface=SURFACE[asked.metric]
+        )
+        for row in rows:
+            found[row["version"]].append(f"{row['grader']} {row['grader_version']}")
+        return {version: tuple(names) for version, names in found.items()}
+
+    def cells(self, asked: Sides, by_slice: str | None) -> list[Cell]:
+        """Return runs and passes by week, slice and version."""
+        passed, undecided = PASSED[asked.metric]
+        rows = self._read(
+            "cells", asked.scope, by="" if by_slice is None else f"slice:{by_slice}",
+            words={"passed": passed, "undecided": undecided}, versions=asked.versions,
+        )  # fmt: skip
+        return [Cell(**row) for row in rows]
+
+    def clusters(
+        self, asked: Sides, weeks: Sequence[int], *, undecided: bool
+    ) -> Mapping[int | None, Both] | None:
+        """Return sums over clusters, by case (None, 1 worst, -1 best); None without clusters."""
+        if self._units.cluster_by is None or not weeks:
+            return None
+        passed, open_ = PASSED[asked.metric]
+        either = f"({passed}) OR ({open_})"
+        cases: dict[int | None, tuple[str, str]] = {None: (passed, passed)}
+        if undecided:
+            cases |= {1: (passed, either), -1: (either, passed)}
+        return {
+            worst: self._both(asked, weeks, {"y_new": new, "y_old": old})
+            for worst, (new, old) in cases.items()
+        }
+
+    def _both(self, asked: Sides, weeks: Sequence[int], words: Mapping[str, str]) -> Both:
+        (row,) = self._read(
+            "crossed", asked.scope, words=words, new=asked.cand, old=asked.base, weeks=list(weeks)
+        )
+        crossed = Crossed(
+            clusters=int(row["clusters"]), yy=row["y1y0"], ym=row["y1m0"], my=row["m1y0"], mm=row["m1m0"]
+        )  # fmt: skip
+        return Both(new=_side(row, "1"), old=_side(row, "0"), crossed=crossed)
+
+    def starts(self, asked: Sides) -> list[Start]:
+        """Return the first run of each version, week and cluster, in time order."""
+        rows = self._read("starts", asked.scope, versions=asked.versions)
+        return [Start(**row) for row in rows]
+
+    def tries(
+        self, asked: Sides, *, trials: int | None, tasks: Sequence[str] = ()
+    ) -> tuple[dict[str, TaskRuns], dict[str, TaskRuns]]:
+        """Return runs and passes by task, of the new and of the old side.
+
+        trials: only the first so many runs of each side; tasks: only these, unless there is none.
+        """
+        passed, undecided = PASSED[asked.metric]
+        rows = self._read(
+            "tries", asked.scope, compared="tried",
+            words={"passed": passed, "undecided": undecided},
+            versions=asked.versions, trials=trials or ALL_TRIALS, tasks=list(tasks),
+        )  # fmt: skip
+        found = [task_of(row) for row in rows]
+        new, old = (
+            {one.task: one for one in found if one.version == version}
+            for version in (asked.cand, asked.base)
+        )
+        return new, old
+
+    def guard_of_tasks(
+        self, asked: Sides, tasks: Sequence[str], *, trials: int | None, confidence: float
+    ) -> Guard:
+        """Return what stands beside the difference, over the same runs of the same tasks."""
+        # Without a common task nothing is compared: a task of no name has no run.
+        more = {"trials": trials or ALL_TRIALS, "tasks": list(tasks) or [""]}
+        return self._guard(asked, "tried", confidence, by_task=True, **more)
+
+    def guard_of_weeks(self, asked: Sides, weeks: Sequence[int], *, confidence: float) -> Guard:
+        """Return what stands beside the difference, over the weeks of both."""
+        return self._guard(asked, "same_weeks", confidence, by_task=False, weeks=list(weeks))
+
+    def _guard(
+        self, asked: Sides, compared: str, confidence: float, *, by_task: bool, **more: Any
+    ) -> Guard:
+        words = {"counted": guard.counted(asked.metric), "added": guard.added(asked.metric)}
+        rows = self._read(
+            "guard", asked.scope, compared=compared, words=words, versions=asked.versions, **more
+        )
+        broken = self._read(
+            "broken", asked.scope, compared=compared, versions=asked.versions, by_task=by_task,
+            **more,
+        )  # fmt: skip
+        return guard.guard_of(
+            rows, [Broken(**row) for row in broken], metric=asked.metric, base=asked.base,
+            cand=asked.cand, unit=self._units.cluster_by or "run", confidence=confidence,
+        )  # fmt: skip
+
+    def pending(self, asked: Sides, tasks: Sequence[str] = ()) -> Pending:
+        """Return the runs of both versions whose verdict can still come."""
+        (row,) = self._read("pending", asked.scope, versions=asked.versions, tasks=list(tasks))
+        return Pending(**{name: int(number) for name, number in row.items()})
+
+    def versions_that_ran(self, *, with_task: bool) -> list[tuple[str, str]]:
+        """Return agent and version of every run so far, of any origin."""
+        rows = self._read("versions_that_ran", Scope(origin=None), with_task=with_task)
+        return [(row["agent"], row["version"]) for row in rows]
+
+    def _read(
+        self, name: str, scope: Scope, *, by: str = "", compared: str = "",
+        words: Mapping[str, str] | None = None, **more: Any,
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        sql = filled(self._sql[name], **(words or {}))
+        if compared:
+            sql = filled(sql, compared=self._sql[compared])
+        sql = filled(sql, newest=self._sql["newest"])
+        made = compiled(sql, scope, self._units, by=by)
+        return self._store.read(
+            made.sql, tag=f"scoring.compare_{name}", bind={**made.params, **more}
+        )
+
+
+def _side(row: Mapping[str, Any], n: str) -> Moments:
+    return Moments(
+        clusters=int(row[f"clusters{n}"]), m=row[f"m{n}"], y=row[f"y{n}"],
+        mm=row[f"m{n}m{n}"], my=row[f"m{n}y{n}"], yy=row[f"y{n}y{n}"],
+    )  # fmt: skip

@@ -1,0 +1,245 @@
+"""The numbers beside a comparison: what a version that wins could have won at the cost of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gnomon.model import JsonValue
+from scoring.metrics import moments
+from scoring.metrics.guards import COMPLETENESS, LEAST_COMPLETE
+from scoring.metrics.moments import Moments
+from scoring.metrics.parts import RATIOS, condition
+from scoring.metrics.watched import Measured
+from scoring.stats.gates import Decision, Verdict
+from scoring.stats.rates import zero_event_upper
+from scoring.stats.results import Estimate, Rate
+from scoring.stats.shown import shown_rate
+
+GUARDS: Mapping[Measured, Sequence[str]] = {
+    "completion": ("violations", "false_claims", "over_budget", "aborted", "unverified"),
+    "clean": ("passed", "false_claims", "over_budget", "aborted", "unverified"),
+    "finished": ("passed", "violations", "false_claims", "over_budget", "unverified"),
+}
+"""Metric: the shares shown beside it, over the same runs. Trace completeness joins them all."""
+
+NEVER = frozenset({"violations"})
+"""What should not happen at all: none seen shows the exact upper bound."""
+
+NO_POLICY = "no policy judges these runs, so nobody knows which rules they break"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """One share on both sides."""
+
+    base: Rate
+    cand: Rate
+
+    def as_json(self) -> JsonValue:
+        """Return both."""
+        return {"base": self.base.as_json(), "cand": self.cand.as_json()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A hard rule that a version broke, at one task or anywhere ('')."""
+
+    version: str
+    task: str
+    policy: str
+    rule: str
+    runs: int
+    run_ids: Sequence[str]
+    """At most 20, to read."""
+
+    @property
+    def name(self) -> str:
+        """Policy and rule, as lists of runs ask for it."""
+        return f"{self.policy}/{self.rule}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """What stands beside the difference; without it there is no difference."""
+
+    shares: Mapping[str, Sides]
+    new: Sequence[Broken] | None
+    """Hard rules that the candidate breaks and the baseline does not. None: nobody knows."""
+
+    def __post_init__(self) -> None:
+        if not self.shares:
+            raise ValueError("a comparison has no guard")
+
+    @property
+    def incomplete(self) -> str:
+        """Why numbers read from these traces say nothing, or ''."""
+        seen = self.shares[COMPLETENESS]
+        low = [s.value for s in (seen.base, seen.cand) if s.value is not None]
+        if not low or min(low) >= LEAST_COMPLETE:
+            return ""
+        return f"{min(low):.1%} of the traces of a side are complete, under {LEAST_COMPLETE:.0%}"
+
+    def says_nothing(self, metric: Measured) -> str:
+        """Return why there is nothing to look at yet, or ''."""
+        if self.incomplete:
+            return self.incomplete
+        seen = self.shares["unverified"]
+        unverified = metric == "completion" and seen.base.value == seen.cand.value == 1
+        unchecked = metric == "clean" and self.new is None
+        return "no run is decided" if unverified or unchecked else ""
+
+    @property
+    def text(self) -> str:
+        """What is said of new violations."""
+        if self.new is None:
+            return NO_POLICY
+        if not self.new:
+            return "no new violation"
+        rules = sorted({one.name for one in self.new})
+        tasks = {one.task for one in self.new if one.task}
+        where = f" at {len(tasks)} task{'' if len(tasks) == 1 else 's'}" if tasks else ""
+        return f"new violations{where}: {', '.join(rules)}"
+
+    def as_json(self) -> JsonValue:
+        """Return the shares of both sides, and the new violations with runs to read."""
+        new = None
+        if self.new is not None:
+            new = [
+                {"task": b.task, "rule": b.name, "runs": b.runs, "run_ids": list(b.run_ids)}
+                for b in self.new
+            ]
+        return {
+            **{name: sides.as_json() for name, sides in self.shares.items()},
+            "new_violations": {
+                "n": None if new is None else len(new),
+                "items": new,
+                "text": self.text,
+            },
+        }
+
+    def over(self, decision: Decision) -> Decision:
+        """Return a decision with this guard applied: a new violation fails, whatever was won."""
+        if self.incomplete:
+            return Decision(
+                verdict=Verdict.NOT_ENOUGH_DATA, reason=self.incomplete, missing=decision.missing
+            )
+        if not self.new:
+            return decision
+        won = "shown, but " if decision.verdict is Verdict.PASS else ""
+        return replace(decision, verdict=Verdict.FAIL, reason=f"{won}{self.text}")
+
+
+def names_of(metric: Measured) -> Sequence[str]:
+    """Return the shares that guard a metric."""
+    return (*GUARDS[metric], COMPLETENESS)
+
+
+def counted(metric: Measured) -> str:
+    """Return what is counted within a cluster, as SQL."""
+    lines = []
+    for name in names_of(metric):
+        ratio = RATIOS[name]
+        lines += [
+            f"countIf({condition(ratio.m)}) AS m_{name}",
+            f"countIf({condition(ratio.y)}) AS y_{name}",
+        ]
+    return ",\n    ".join(lines)
+
+
+def added(metric: Measured) -> str:
+    """Return what is added up over clusters, as SQL."""
+    lines = []
+    for name in names_of(metric):
+        m, y = f"toFloat64(m_{name})", f"toFloat64(y_{name})"
+        lines += [
+            f"countIf(m_{name} > 0) AS clusters_{name}",
+            f"sum({m}) AS sum_m_{name}",
+            f"sum({y}) AS sum_y_{name}",
+            f"sum({m} * {m}) AS mm_{name}",
+            f"sum({m} * {y}) AS my_{name}",
+            f"sum({y} * {y}) AS yy_{name}",
+        ]
+    return ",\n    ".join(lines)
+
+
+def guard_of(
+    rows: Sequence[Mapping[str, Any]], broken: Sequence[Broken], *, metric: Measured,
+    base: str, cand: str, unit: str, confidence: float,
+) -> Guard:  # fmt: skip
+    """Return the guard from the rows of the statements `guard` and `broken`.
+
+    unit: the key whose values runs come in, or `run`.
+    """
+    by_version = {row["version"]: row for row in rows}
+
+    def rate(version: str, name: str) -> Rate:
+        return _share(by_version.get(version, {}), name, unit=unit, confidence=confidence)
+
+    checked = {v: _moments(by_version.get(v, {}), "violations").m for v in (base, cand)}
+    if "violations" not in names_of(metric):
+        checked = {v: float(by_version.get(v, {}).get("checked", 0)) for v in (base, cand)}
+    return Guard(
+        shares={
+            name: Sides(base=rate(base, name), cand=rate(cand, name)) for name in names_of(metric)
+        },
+        new=new_violations(broken, checked, base=base, cand=cand),
+    )
+
+
+def new_violations(
+    broken: Sequence[Broken], checked: Mapping[str, float], *, base: str, cand: str
+) -> Sequence[Broken] | None:
+    """Return the hard rules that the candidate breaks where the baseline keeps them.
+
+    broken: by version, task and rule. At a task: a rule the baseline did not break there. Live
+    (task ''): a rule that a larger share of the candidate's runs breaks. checked: runs of each
+    version that a policy judged; without them on a side nobody knows.
+    """
+    if not checked[base] or not checked[cand]:
+        return None
+    before = {(b.task, b.name): b.runs for b in broken if b.version == base}
+    found = []
+    for one in broken:
+        if one.version != cand:
+            continue
+        runs = before.get((one.task, one.name), 0)
+        worse = runs == 0 if one.task else one.runs * checked[base] > runs * checked[cand]
+        if worse:
+            found.append(one)
+    return tuple(sorted(found, key=lambda b: (-b.runs, b.task, b.name)))
+
+
+def _share(row: Mapping[str, Any], name: str, *, unit: str, confidence: float) -> Rate:
+    seen = _moments(row, name)
+    clustered = unit != "run"
+    found = moments.share(seen, clustered=clustered, confidence=confidence)
+    method = "korn-graubard" if clustered else "wilson"
+    if name in NEVER and found is not None and seen.hits == 0:
+        bound = zero_event_upper(seen.clusters, confidence=confidence)
+        found, method = Estimate(value=0.0, low=0.0, high=bound), "exact upper bound"
+    left = int(row.get("runs", 0)) - seen.runs
+    return shown_rate(
+        found,
+        n=seen.clusters,
+        unit=unit,
+        method=method,
+        excluded={_LEFT_OUT[name]: left} if left and name in _LEFT_OUT else {},
+        confidence=confidence,
+    )
+
+
+_LEFT_OUT: Mapping[str, str] = {
+    "violations": "no_policy",
+    "false_claims": "no_claim",
+    "over_budget": "no_budget",
+    "passed": "not_verified",
+}
+
+
+def _moments(row: Mapping[str, Any], name: str) -> Moments:
+    if f"clusters_{name}" not in row:
+        return Moments(clusters=0, m=0.0, y=0.0, mm=0.0, my=0.0, yy=0.0)
+    return Moments(
+        clusters=int(row[f"clusters_{name}"]), m=row[f"sum_m_{name}"], y=row[f"sum_y_{name}"],
+        mm=row[f"mm_{name}"], my=row[f"my_{name}"], yy=row[f"yy_{name}"],
+    )  # fmt: skip

@@ -1,0 +1,130 @@
+"""Planned looks: when one is due, on which units, and what was seen. None is ever taken twice."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gnomon.clock import Nanos, rfc3339
+from gnomon.model import JsonValue
+from scoring.stats.gates import Decision, Verdict
+from scoring.versions.guard import Guard
+from scoring.versions.live import LiveFound
+from scoring.versions.tasks import TaskComparison, TaskRuns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What a look is about: two versions of the same runs."""
+
+    agent: str | None
+    environment: str | None
+    origin: str | None
+    base: str
+    cand: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenLook:
+    """What was seen at one planned look."""
+
+    look: int
+    n: int
+    """Units looked at: the first so many."""
+    seen_at: Nanos
+    until: Nanos
+    """The latest start among the runs that were looked at."""
+    decision: Decision
+    guard: Guard
+    tasks: TaskComparison | None = None
+    live: LiveFound | None = None
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is nothing left to look for."""
+        return self.decision.verdict is not Verdict.NOT_ENOUGH_DATA
+
+    def as_json(self) -> JsonValue:
+        """Return when, on what, and what the rule said."""
+        return {
+            "look": self.look,
+            "n": self.n,
+            "seen_at": rfc3339(self.seen_at),
+            "until": rfc3339(self.until),
+            "verdict": self.decision.verdict.value,
+            "reason": self.decision.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One task that both versions have tried."""
+
+    task: str
+    at: Nanos
+    """When the pair was complete: the later side's start."""
+
+
+def units_in_time(
+    new: Mapping[str, TaskRuns], old: Mapping[str, TaskRuns], *, trials: int | None
+) -> list[Unit]:
+    """Return the tasks with enough runs on both sides, in the order in which they had them."""
+    least = trials or 1
+    found = []
+    for task in new.keys() & old.keys():
+        sides = (new[task], old[task])
+        if min(side.runs for side in sides) >= least:
+            at = max(s.first_start if trials is None else s.last_start for s in sides)
+            found.append(Unit(task=task, at=at))
+    return sorted(found, key=lambda unit: (unit.at, unit.task))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """The first run of a version in a week and cluster."""
+
+    week: int
+    version: str
+    cluster: str
+    first: Nanos
+
+
+def reached(starts: Iterable[Start], *, base: str, cand: str) -> list[tuple[Nanos, int]]:
+    """Return the moments at which the smaller side grew, with its units in the weeks of both.
+
+    starts: in time order. A week counts from the moment on at which both versions have it.
+    """
+    weeks: dict[str, dict[int, set[str]]] = {base: {}, cand: {}}
+    units: dict[str, set[str]] = {base: set(), cand: set()}
+    grown: list[tuple[Nanos, int]] = []
+    for start in starts:
+        own, other = (start.version, base if start.version == cand else cand)
+        known = weeks[own].setdefault(start.week, set())
+        known.add(start.cluster)
+        if start.week not in weeks[other]:
+            continue
+        if len(known) == 1:
+            units[other] |= weeks[other][start.week]
+        units[own].add(start.cluster)
+        smaller = min(len(units[base]), len(units[cand]))
+        if not grown or smaller > grown[-1][1]:
+            grown.append((start.first, smaller))
+    return grown
+
+
+Look = Callable[[int, int], TakenLook | str]
+"""Given the number of a look and its n: what is seen, or why it has to wait."""
+
+
+def take(
+    sizes: Sequence[int], units: int, taken: Sequence[TakenLook], look: Look
+) -> tuple[list[TakenLook], str]:
+    """Return the looks taken so far and those that are due now, and what the next waits for."""
+    done = list(taken)
+    while len(done) < len(sizes) and not (done and done[-1].decided):
+        n = sizes[len(done)]
+        if units < n:
+            break
+        found = look(len(done) + 1, n)
+        if isinstance(found, str):
+            return done, found
+        done.append(found)
+    return done, ""

@@ -1,0 +1,98 @@
+"""What the rule says of one comparison: the verdict, the looks behind it, and how the rule came about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gnomon.clock import Nanos, from_nanos, rfc3339
+from gnomon.model import JsonValue
+from scoring.stats.gates import Decision, Verdict
+from scoring.versions.looks import TakenLook
+from scoring.versions.rule import NO_RULE, Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """A look at the same versions under another rule."""
+
+    digest: str
+    text: str
+    taken: TakenLook
+
+    @property
+    def warning(self) -> str:
+        """What a reader of a later rule must be told."""
+        return (
+            f"the rule was changed after looking: on {day(self.taken.seen_at)} rule {self.digest}"
+            f" ({self.text}) said {self.taken.decision.verdict} of these versions at"
+            f" n = {self.taken.n}"
+        )
+
+    def as_json(self) -> JsonValue:
+        """Return the rule and what it said."""
+        return {"hash": self.digest, "text": self.text, "look": self.taken.as_json()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What the rule says about one comparison."""
+
+    plan: Plan | None
+    decision: Decision
+    n: int
+    """Units compared so far."""
+    governs: bool = False
+    """Whether the rule is about this comparison."""
+    first_seen_at: Nanos | None = None
+    written_before: bool | None = None
+    """Whether the rule was seen before both versions had run; None where it is about another."""
+    looks: Sequence[TakenLook] = ()
+    earlier: Sequence[Earlier] = ()
+    """Looks at these versions under other rules."""
+
+    @property
+    def digest(self) -> str:
+        """Twelve digits that name the rule; '' without one."""
+        return "" if self.plan is None else self.plan.digest
+
+    @property
+    def sentence(self) -> str:
+        """The verdict as a person reads it."""
+        if self.plan is None:
+            return f"{Verdict.NOT_ENOUGH_DATA}: {NO_RULE}"
+        missing = f", {self.decision.missing} more needed" if self.decision.missing else ""
+        return f"{self.decision.verdict}: {self.plan.text}: {self.decision.reason}{missing}"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is wrong with the way the rule came about, plainly."""
+        told = []
+        if self.governs and self.written_before is False and self.first_seen_at is not None:
+            told.append(
+                f"the rule was first seen on {day(self.first_seen_at)}, after both versions had"
+                " run: what it says of them is exploration, not a test"
+            )
+        return told + [one.warning for one in self.earlier]
+
+    def as_json(self) -> JsonValue:
+        """Return the frozen plan, then the verdict and its looks."""
+        seen = self.first_seen_at
+        return {
+            "rule": None if self.plan is None else self.plan.as_json(),
+            "hash": self.digest,
+            "first_seen_at": None if seen is None else rfc3339(seen),
+            "written_before": self.written_before,
+            "governs": self.governs,
+            "verdict": self.decision.verdict.value,
+            "reason": self.decision.reason,
+            "missing": self.decision.missing,
+            "n": self.n,
+            "looks": [look.as_json() for look in self.looks],
+            "looks_planned": [] if self.plan is None else list(self.plan.sizes),
+            "earlier_rules": [one.as_json() for one in self.earlier],
+            "sentence": self.sentence,
+        }
+
+
+def day(moment: Nanos) -> str:
+    """Return a moment as people write it, to the minute, UTC."""
+    return f"{from_nanos(moment):%Y-%m-%d %H:%M} UTC"

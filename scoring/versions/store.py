@@ -1,0 +1,147 @@
+"""Rules and looks in ClickHouse: when a rule was first seen, and what was seen at each look."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from gnomon.clock import Nanos
+from gnomon.store import Store
+from gnomon.store.sql import load
+from scoring.versions.looks import Compared, TakenLook
+from scoring.versions.rule import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleRow:
+    """One sighting of a rule."""
+
+    digest: str
+    first_seen_at: Nanos
+    rule: str
+    """Its canonical JSON: what the digest is of."""
+    text: str
+    versions: str
+    """JSON: agent and version of all that had run by then."""
+
+    @classmethod
+    def of(cls, plan: Plan, seen: "SeenRule") -> "RuleRow":
+        """Return the row of a rule that is seen for the first time."""
+        return cls(
+            digest=plan.digest,
+            first_seen_at=seen.first_seen_at,
+            rule=plan.rule.canonical(),
+            text=plan.text,
+            versions=json.dumps(seen.versions),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookRow:
+    """One look that was taken."""
+
+    digest: str
+    agent: str
+    environment: str
+    origin: str
+    base: str
+    cand: str
+    look: int
+    seen_at: Nanos
+    result: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenRule:
+    """When a rule was first seen, and which versions had run by then."""
+
+    first_seen_at: Nanos
+    versions: Sequence[tuple[str, str]]
+    """Agent and version."""
+
+    def before(self, compared: Compared) -> bool:
+        """Return whether the rule was there before both versions had run."""
+        ran = {
+            version
+            for agent, version in self.versions
+            if compared.agent is None or agent == compared.agent
+        }
+        return not {compared.base, compared.cand} <= ran
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredLook:
+    """A look with the rule under which it was taken."""
+
+    digest: str
+    text: str
+    taken: TakenLook
+
+
+@lru_cache(maxsize=1)
+def _looks() -> TypeAdapter[TakenLook]:
+    return TypeAdapter(TakenLook)
+
+
+class RuleBook:
+    """Remembers rules and looks. Nothing is ever written over."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._sql = load("scoring.versions")
+
+    def rule(self, digest: str) -> SeenRule | None:
+        """Return the earliest sighting of a rule."""
+        rows = self._store.read(self._sql["rule"], tag="scoring.compare_rule", digest=digest)
+        for row in rows:
+            return SeenRule(
+                first_seen_at=Nanos(row["first_seen_at"]),
+                versions=tuple((agent, version) for agent, version in json.loads(row["versions"])),
+            )
+        return None
+
+    def note_rule(self, row: RuleRow) -> None:
+        """Remember a rule that was seen."""
+        self._store.insert(
+            "compare_rules",
+            [row],
+            token=f"rule:{row.digest}:{row.first_seen_at}",
+            tag="scoring.compare_rules",
+        )
+
+    def looks(self, compared: Compared) -> Sequence[StoredLook]:
+        """Return every look at two versions, whatever the rule, in order."""
+        rows = self._store.read(
+            self._sql["looks"], tag="scoring.compare_looks", bind=_key(compared)
+        )
+        return [
+            StoredLook(
+                digest=row["digest"],
+                text=row["text"],
+                taken=_looks().validate_json(row["result"]),
+            )
+            for row in rows
+        ]
+
+    def note_look(self, digest: str, compared: Compared, taken: TakenLook) -> None:
+        """Remember what was seen at a look."""
+        row = LookRow(
+            digest=digest,
+            look=taken.look,
+            seen_at=taken.seen_at,
+            result=_looks().dump_json(taken).decode(),
+            **_key(compared),
+        )
+        self._store.insert(
+            "compare_looks",
+            [row],
+            token=f"look:{digest}:{compared}:{taken.look}:{taken.seen_at}",
+            tag="scoring.compare_looks",
+        )
+
+
+def _key(compared: Compared) -> Mapping[str, Any]:
+    return {field.name: getattr(compared, field.name) or "" for field in fields(compared)}
