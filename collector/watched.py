@@ -4,11 +4,11 @@ import datetime as dt
 import re
 from fnmatch import translate
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from gnomon.config import Duration
+from gnomon.config import Duration, between, written
 from gnomon.watch import Watch
 
 SECTIONS = frozenset({"runs", "business_keys", "prices"})
@@ -34,9 +34,11 @@ class RunNaming(_Section):
     agent: Names = ()
     version: Names = ()
     environment: Names = ()
-    quiet_period: Duration = Field(
-        default=dt.timedelta(seconds=30),
-        description="A run is settled when its root has ended and nothing came for so long.",
+    quiet_period: Annotated[Duration, between(dt.timedelta(0), dt.timedelta(days=30), written)] = (
+        Field(
+            default=dt.timedelta(seconds=30),
+            description="A run is settled when its root has ended and nothing came for so long.",
+        )
     )
     manifest: dict[str, Names] = Field(
         default={}, description="Pins beside the built-in ones: name to attributes."
@@ -50,6 +52,12 @@ class KeySource(_Section):
     tool_arguments: Names = Field(
         default=(), description="`argument` of any tool, or `tool:argument` of one."
     )
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> Self:
+        if not self.attributes and not self.tool_arguments:
+            raise ValueError("say where it is found: `attributes` or `tool_arguments`")
+        return self
 
 
 class Price(_Section):
@@ -89,6 +97,20 @@ class Watched(_Section):
     runs: RunNaming = RunNaming()
     business_keys: dict[str, KeySource] = {}
     prices: tuple[Price, ...] = ()
+
+    @field_validator("prices")
+    @classmethod
+    def _no_twins(cls, prices: tuple[Price, ...]) -> tuple[Price, ...]:
+        seen: set[tuple[str, str | None, dt.date]] = set()
+        for price in prices:
+            key = (price.model.lower(), price.provider, price.since)
+            if key in seen:
+                raise ValueError(
+                    f"{price.model} has two prices from {price.since} on; give one a later `since`,"
+                    " or remove it"
+                )
+            seen.add(key)
+        return prices
 
 
 def watched(watch: Watch) -> Watched:

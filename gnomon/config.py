@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -197,6 +197,19 @@ class LogSettings(Section):
     )
 
 
+MOST_FOLD_PROCESSES = 64
+_CORES_A_FOLD_PROCESS = 4
+
+
+def _fold_processes() -> int:
+    """Return one process, and one more for each further four cores this process may use."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        cores = os.cpu_count() or 1
+    return min(max(1, cores // _CORES_A_FOLD_PROCESS), MOST_FOLD_PROCESSES)
+
+
 class Settings(BaseSettings):
     """The whole tree. `GNOMON_STORE__URL=http://db:8123` sets `settings.store.url`."""
 
@@ -225,6 +238,11 @@ class Settings(BaseSettings):
     ingest_metrics: Literal["refuse", "discard"] = Field(
         default="refuse", description="refuse: 404 for OTLP metrics; discard: 200, all rejected."
     )
+    fold_processes: Annotated[int, Field(ge=0, le=MOST_FOLD_PROCESSES)] = Field(
+        default_factory=_fold_processes,
+        description="Processes that make runs of spans; 0 = this one does it. Unset: one, and one"
+        " for every four cores above four.",
+    )
     url: BaseUrl | None = Field(
         default=None, description="Where the command line finds the API; unset = this machine."
     )
@@ -252,7 +270,7 @@ def load(**overrides: object) -> Settings:
         return Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         lines = [
-            f"{_name_of(issue['loc'])}: {mend_of(issue)}"
+            f"{_name_of(issue['loc'])}: {mend_of(issue, Settings)}"
             for issue in error.errors(include_url=False, include_input=False)
         ]
         raise ConfigError("; ".join(lines)) from error
@@ -301,6 +319,7 @@ _MENDS = {
     "int_parsing": "write a whole number",
     "float_parsing": "write a number",
     "string_type": "write text",
+    "finite_number": "write a finite number",
     "byte_size": "write a size such as 512KiB, 64MiB or 2GiB",
     "byte_size_unit": "write a size such as 512KiB, 64MiB or 2GiB",
     "literal_error": "write {expected}",
@@ -313,9 +332,31 @@ _MENDS = {
 """By pydantic's kind of complaint; the braces hold what its context has."""
 
 
-def mend_of(issue: Mapping[str, Any]) -> str:
-    """Return what to do about one complaint of pydantic, in words of the house."""
+def mend_of(issue: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """Return what to do about one complaint of pydantic on a model, in words of the house."""
     mend = _MENDS.get(issue["type"])
     if mend is None:
         return str(issue["msg"]).removeprefix("Value error, ")
+    if issue["type"] == "extra_forbidden":
+        known = ", ".join(_fields_at(model, issue["loc"][:-1]))
+        return f"{mend}; there are: {known}" if known else mend
     return mend.format_map(issue.get("ctx", {}))
+
+
+def _fields_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
+    """Return the fields at a place of a model, as they are written; nothing where it is unknown."""
+    for part in place:
+        names = {field.alias or name: field for name, field in model.model_fields.items()}
+        if part not in names:  # the number of an item or the key of a mapping
+            continue
+        inner = _model_in(names[str(part)].annotation)
+        if inner is None:
+            return []
+        model = inner
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_in, get_args(annotation))), None)

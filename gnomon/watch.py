@@ -1,7 +1,7 @@
 """gnomon.yaml: what is watched. Read with its line numbers; each room brings its own section."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,7 +29,10 @@ _Loader.yaml_implicit_resolvers = {
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
-_MERGE = "tag:yaml.org,2002:merge"
+_TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+
+MOST_NODES = 100_000
+"""What a file of the largest size can hold without aliases, and far less than would hurt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +44,27 @@ class Watch:
     digest: str = "none"
     node: yaml.Node | None = None
 
-    def validate(self, data: JsonValue, model: type[M]) -> M:
-        """Return a part of the file as the model its room brings; errors name line and mend."""
+    def validate(self, data: JsonValue, model: type[M], *, at: tuple[int | str, ...] = ()) -> M:
+        """Return a part of the file as the model its room brings; errors name line and mend.
+
+        `at`: where the part stands in the file.
+        """
         try:
             return model.model_validate(data)
         except ValidationError as error:
             lines = [
-                self.complaint(issue["loc"], self._mend(issue))
+                self.complaint((*at, *issue["loc"]), self._mend(issue, at, model))
                 for issue in error.errors(include_url=False, include_input=False)
             ]
             raise ConfigError("\n".join(lines)) from error
 
-    def _mend(self, issue: Mapping[str, Any]) -> str:
-        node = _at(self.node, issue["loc"])[1]
+    def _mend(
+        self, issue: Mapping[str, Any], at: tuple[int | str, ...], model: type[BaseModel]
+    ) -> str:
+        node = _at(self.node, (*at, *issue["loc"]))[1]
         if issue["type"] == "string_type" and isinstance(node, yaml.ScalarNode):
             return f'text is expected and YAML reads this as something else; write "{node.value}"'
-        return mend_of(issue)
+        return mend_of(issue, model)
 
     def complaint(self, path: tuple[int | str, ...], message: str) -> str:
         """Return `file:line: path: message`; what is said of the whole file has no path."""
@@ -87,7 +95,9 @@ def read(path: Path) -> Watch:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; give --config FILE or remove it") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from error
+        raise ConfigError(
+            f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8 text"
+        ) from error
     return parse(text, name=str(path))
 
 
@@ -95,11 +105,14 @@ def parse(text: str, *, name: str = "gnomon.yaml") -> Watch:
     """Parse the text of a gnomon.yaml; equal keys and non-text keys are refused."""
     try:
         node = yaml.compose(text, Loader=_Loader)
-        _refuse_double_keys(node, name)
+        _Checked(name).size(node)
         data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader without dates
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(f"{name}:{line}: {error.problem or 'not YAML'}") from error
+        raise ConfigError(f"{name}:{_line(error)}: {_said(error)}") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        mend = f"the character U+{error.character:04X} cannot stand in YAML; remove it"
+        raise ConfigError(f"{name}:{line}: {mend}") from error
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{name}:1: not YAML: {error}") from error
     except RecursionError as error:
@@ -112,21 +125,58 @@ def parse(text: str, *, name: str = "gnomon.yaml") -> Watch:
     return Watch(name=name, data=data, digest=digest, node=node)
 
 
-def _refuse_double_keys(node: yaml.Node | None, name: str) -> None:
-    if isinstance(node, yaml.MappingNode):
+def _line(error: yaml.MarkedYAMLError) -> int:
+    mark = error.problem_mark or error.context_mark
+    return mark.line + 1 if mark else 1
+
+
+def _said(error: yaml.MarkedYAMLError) -> str:
+    """Return what is wrong, where it began, and what usually mends it."""
+    parts = [part for part in (error.context, error.problem) if part]
+    begun = error.context_mark.line + 1 if error.context_mark else 0
+    if error.context and begun not in (0, _line(error)):
+        parts[0] += f" that begins in line {begun}"
+    mend = "; indent with spaces" if "'\\t'" in (error.problem or "") else ""
+    return f"{', '.join(parts) or 'not YAML'}{mend}"
+
+
+class _Checked:
+    """Refuses equal keys, keys that are no text, and files whose aliases multiply without end."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._sizes: dict[int, int] = {}
+
+    def size(self, node: yaml.Node | None) -> int:
+        """Return how many nodes a node holds once its aliases are followed; each is looked at once."""
+        if node is None:
+            return 0
+        known = self._sizes.get(id(node))
+        if known is None:
+            known = self._sizes[id(node)] = 1 + sum(map(self.size, self._inside(node)))
+        if known > MOST_NODES:
+            raise self._complaint(node, "its aliases multiply without end; write it out instead")
+        return known
+
+    def _inside(self, node: yaml.Node) -> Sequence[yaml.Node]:
+        if isinstance(node, yaml.SequenceNode):
+            return node.value  # type: ignore[no-any-return] # the library has no types for it
+        if not isinstance(node, yaml.MappingNode):
+            return ()
         seen: set[str] = set()
-        for key, value in node.value:
-            line = key.start_mark.line + 1
-            if key.tag != "tag:yaml.org,2002:str" and key.tag != _MERGE:
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise self._complaint(key, "a key must be text; write `name: value`")
+            if key.tag not in (_TEXT, _MERGE):
                 hint = "quote it (YAML reads no, on and 1.10 as other things)"
-                raise ConfigError(f"{name}:{line}: {key.value}: a key must be text; {hint}")
+                raise self._complaint(key, f"{key.value}: a key must be text; {hint}")
             if key.value in seen:
-                raise ConfigError(f"{name}:{line}: {key.value}: this key stands twice")
+                raise self._complaint(key, f"{key.value}: this key stands twice")
             seen.add(key.value)
-            _refuse_double_keys(value, name)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _refuse_double_keys(item, name)
+        return [value for _, value in node.value]
+
+    def _complaint(self, node: yaml.Node, message: str) -> ConfigError:
+        return ConfigError(f"{self._name}:{node.start_mark.line + 1}: {message}")
 
 
 def _at(node: yaml.Node | None, path: tuple[int | str, ...]) -> tuple[int, yaml.Node | None]:

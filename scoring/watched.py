@@ -3,9 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
 
 from gnomon.errors import ConfigError
 from gnomon.model import JsonValue
@@ -36,7 +33,6 @@ BUILT_IN: Mapping[str, type[GraderSpec]] = {
 }
 
 Place = tuple[int | str, ...]
-M = TypeVar("M", bound=BaseModel)
 
 
 class PolicyEntry(Said):
@@ -104,7 +100,7 @@ def _policy(watch: Watch, place: Place, entry: JsonValue) -> PolicyGrader:
     if not isinstance(entry, Mapping):
         raise ConfigError(watch.complaint(place, "a policy is a mapping: write `- file: x.yaml`"))
     if "file" in entry:
-        said = _valid(watch, place, entry, PolicyEntry)
+        said = watch.validate(entry, PolicyEntry, at=place)
         path = Path(watch.name).parent / said.file
         if not path.is_file():
             what = f"{path} is a directory" if path.is_dir() else f"there is no file {path}"
@@ -114,11 +110,11 @@ def _policy(watch: Watch, place: Place, entry: JsonValue) -> PolicyGrader:
         return PolicyGrader(policy=policy, surface=said.surface)
     rules = {name: value for name, value in entry.items() if name != "surface"}
     surface = {"file": "inline", "surface": entry.get("surface", Surface.POLICY)}
-    said = _valid(watch, place, surface, PolicyEntry)
+    said = watch.validate(surface, PolicyEntry, at=place)
     if not rules.get("policy"):
         mend = "give it a name (`policy: refunds`), or write `file:` for one in a file of its own"
         raise ConfigError(watch.complaint(place, mend))
-    policy = _valid(watch, place, rules, Policy)
+    policy = watch.validate(rules, Policy, at=place)
     refuse_wrong_schemas(watch, policy, place)
     return PolicyGrader(policy=policy, surface=said.surface)
 
@@ -126,13 +122,13 @@ def _policy(watch: Watch, place: Place, entry: JsonValue) -> PolicyGrader:
 def _grader(watch: Watch, place: Place, entry: JsonValue) -> GraderSpec | Plugin:
     type_ = entry.get("type") if isinstance(entry, Mapping) else None
     if type_ == "plugin":
-        return _valid(watch, place, entry, Plugin)
+        return watch.validate(entry, Plugin, at=place)
     model = BUILT_IN.get(type_) if isinstance(type_, str) else None
     if model is None:
         known = ", ".join([*BUILT_IN, "plugin"])
         where = (*place, "type") if isinstance(entry, Mapping) and "type" in entry else place
         raise ConfigError(watch.complaint(where, f"type must be one of {known}"))
-    return _valid(watch, place, entry, model)
+    return watch.validate(entry, model, at=place)
 
 
 def _made(spec: GraderSpec, means: Means) -> Grader:
@@ -150,18 +146,6 @@ def _loaded(watch: Watch, place: Place, spec: Plugin) -> Grader:
         return load(spec)
     except ValueError as error:
         raise ConfigError(watch.complaint((*place, "entry"), str(error))) from error
-
-
-def _valid(watch: Watch, place: Place, data: Any, model: type[M]) -> M:
-    """Return a part of the file as a model; errors name the line of the file."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        lines = [
-            watch.complaint((*place, *issue["loc"]), issue["msg"].removeprefix("Value error, "))
-            for issue in error.errors(include_url=False, include_input=False)
-        ]
-        raise ConfigError("\n".join(lines)) from error
 
 
 def _refuse_twins(watch: Watch, names: Sequence[tuple[Place, str]]) -> None:

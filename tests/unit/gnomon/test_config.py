@@ -62,6 +62,16 @@ def test_every_setting_stands_in_the_example_and_in_the_docs() -> None:
         assert f"`{name}`" in docs, f"{name} is missing in docs/configuration.md"
 
 
+def test_every_line_of_the_example_is_a_setting_with_its_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bare = load()
+    for line in (ROOT / "deploy" / "gnomon.env.example").read_text().splitlines()[1:]:
+        name, _, value = line.partition("=")
+        monkeypatch.setenv(name, value)
+    assert load() == bare
+
+
 @pytest.mark.parametrize(
     ("value", "seconds"), [("1", 1), ("250ms", 0.25), ("1.5m", 90), ("2h", 7200), ("7d", 604800)]
 )

@@ -15,7 +15,9 @@ def complaint(text: str) -> str:
 
 def test_an_unknown_field_is_named_with_its_line() -> None:
     text = "runs:\n  quiet_period: 5s\n  quite: 1\n"
-    assert complaint(text) == "gnomon.yaml:3: runs.quite: there is no such field here"
+    found = complaint(text)
+    assert found.startswith("gnomon.yaml:3: runs.quite: there is no such field here; there are: ")
+    assert "quiet_period" in found
 
 
 def test_every_mistake_is_told_at_once() -> None:
@@ -57,7 +59,7 @@ def test_durations_are_durations() -> None:
 
 
 def test_a_price_may_not_be_infinite() -> None:
-    assert "finite" in complaint("prices:\n  - {model: a, input: .inf, output: 1}\n")
+    assert "write a finite number" in complaint("prices:\n  - {model: a, input: .inf, output: 1}\n")
 
 
 @pytest.mark.parametrize(
@@ -91,3 +93,49 @@ def test_what_is_nested_too_deep_is_refused() -> None:
 def test_a_date_is_a_date() -> None:
     text = "prices:\n  - {model: a, input: 1, output: 1, since: 2026-01-31}"
     assert watched(watch.parse(text)).prices[0].since == dt.date(2026, 1, 31)
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join(['*' + before] * 9)}]\n"
+    for before, name in zip("abcdefg", "bcdefgh", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (BOMB + "prices: *h\n", "6: its aliases multiply without end; write it out instead"),
+        ("runs: &a\n  manifest: *a\n", "1: nested too deep to be meant"),
+        ("runs: " + "[" * 5000, "1: nested too deep to be meant"),
+        ("runs:\n  user: a\0b\n", "2: the character U+0000 cannot stand in YAML; remove it"),
+        ("? [a, b]\n: c\n", "1: a key must be text; write `name: value`"),
+        (
+            "runs: {user: a\nprices: []\n",
+            "2: while parsing a flow mapping that begins in line 1, expected ',' or '}',"
+            " but got ':'",
+        ),
+        ("runs:\n\tuser: a\n", "2: while scanning for the next token, found character '\\t'"),
+        ("runs: {}\n---\nruns: {}\n", "2: expected a single document in the stream"),
+        (
+            "runs:\n  quiet_period: 99999999d\n",
+            "2: runs.quiet_period: write something from 0ms to 30d",
+        ),
+        ("business_keys:\n  order: {}\n", "2: business_keys.order: say where it is found"),
+        (
+            "prices:\n- {model: a, input: 1, output: 1}\n- {model: A, input: 2, output: 1}\n",
+            "1: prices: A has two prices from 1970-01-01 on; give one a later `since`",
+        ),
+        (
+            "prices:\n- {model: a, since: 2026-13-01, input: 1, output: 1}\n",
+            "2: prices.0.since: write a date such as 2026-01-31",
+        ),
+    ],
+    ids=lambda value: value[:24],
+)
+def test_what_nobody_can_mean_is_refused_with_line_and_mend(text: str, says: str) -> None:
+    assert complaint(text).startswith(f"gnomon.yaml:{says}")
+
+
+def test_an_alias_is_followed_where_it_stays_small() -> None:
+    text = "runs:\n  user: &who [a.user]\n  conversation: *who\n"
+    assert watched(watch.parse(text)).runs.conversation == ("a.user",)

@@ -20,7 +20,7 @@ BUDGET = "{type: budget, name: b, limits: {steps: 3}}"
         ("graders:\n  - {type: bugdet, name: b}", 2, "type must be one of outcome_check"),
         ("graders:\n  - {name: b}", 2, "type must be one of"),
         (f"graders:\n  - {BUDGET}\n  - {BUDGET}", 3, "b is the name of graders.0 as well"),
-        ("graders:\n  - type: budget\n    name: b\n    limits: {step: 3}", 4, "Extra inputs"),
+        ("graders:\n  - type: budget\n    name: b\n    limits: {step: 3}", 4, "there is no such field here; there are: steps"),
         ("graders:\n  - type: budget\n    name: b\n    limits: {}", 4, "say one limit at least"),
         ("graders:\n  - type: schema\n    name: s\n    schema: {type: 7}", 4, "no JSON Schema"),
         ("graders:\n  - type: citations\n    name: c\n    pattern: '['", 4, "regular expression"),
