@@ -180,19 +180,38 @@ WHERE trace_id IN JSONExtract({traces:String}, 'Array(String)')
 ORDER BY started_at, span_id;
 
 -- name: facets
+-- Runs that are alike in everything are counted first: there are few kinds, and arrays are dear.
+-- The words in braces are the conditions of all facets but the one of that name. A column of the
+-- result must not be named as one of the table.
 SELECT
-    sumMap([toString(status)], [1]) AS status,
-    sumMap([ifNull(agent_name, '')], [1]) AS agent,
-    sumMap([ifNull(agent_version, '')], [1]) AS version,
-    sumMap(
-        arrayDistinct(arrayPushBack(error_types, ifNull(error_type, ''))),
-        arrayMap(e -> 1, arrayDistinct(arrayPushBack(error_types, ifNull(error_type, ''))))
-    ) AS error_type,
-    sumMap(models, arrayMap(m -> 1, models)) AS model,
-    sumMap(tools, arrayMap(t -> 1, tools)) AS tool,
-    sumMap([environment], [1]) AS environment
+    sumMapIf([toString(alike.status)], [runs], {{status}}) AS status,
+    sumMapIf([ifNull(agent_name, '')], [runs], {{agent}}) AS agent,
+    sumMapIf([ifNull(agent_version, '')], [runs], {{version}}) AS version,
+    sumMapIf(failures, arrayMap(e -> runs, failures), {{error_type}}) AS error_type,
+    sumMapIf(models, arrayMap(m -> runs, models), {{model}}) AS model,
+    sumMapIf(tools, arrayMap(t -> runs, tools), {{tool}}) AS tool,
+    sumMapIf([alike.environment], [runs], {{environment}}) AS environment
+FROM (
+    SELECT
+        status, agent_name, agent_version, environment, models, tools, error_types, error_type,
+        arrayDistinct(arrayPushBack(error_types, ifNull(error_type, ''))) AS failures,
+        count() AS runs
+    FROM runs FINAL
+    WHERE {{where}}
+    GROUP BY ALL
+) AS alike;
+
+-- name: counts
+SELECT
+    intDiv(toUnixTimestamp64Nano(started_at), {width:Int64}) * {width:Int64} AS start,
+    count() AS runs,
+    countIf(status = 'error') AS errors,
+    countIf(status = 'unknown') AS unknown,
+    countIf(state = 'open') AS open
 FROM runs FINAL
-WHERE {{where}};
+WHERE {{where}}
+GROUP BY start
+ORDER BY start;
 
 -- name: buckets
 SELECT

@@ -33,6 +33,13 @@ class Among:
     params: "Mapping[str, Value]"
 
 
+class RunPosition(NamedTuple):
+    """Where a row stands in a list: newest first, ties by run id, descending."""
+
+    started_at: Nanos
+    run_id: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
     """Which runs. Times are half-open on `started_at`; None asks nothing."""
@@ -55,13 +62,8 @@ class RunFilter:
     origin: Origin | None = Origin.PRODUCTION
     among: Among | None = None
     """Only runs of this set."""
-
-
-class RunPosition(NamedTuple):
-    """Where a row stands in a list: newest first, ties by run id, descending."""
-
-    started_at: Nanos
-    run_id: str
+    places: Sequence[RunPosition] | None = None
+    """Only runs that stand here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

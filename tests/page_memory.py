@@ -88,6 +88,12 @@ class MemoryReader:
             groups.setdefault(run.started_at // width_ns * width_ns, []).append(run)
         return [bucket(start, runs) for start, runs in sorted(groups.items())]
 
+    def counts(self, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
+        return self.buckets(where, width_ns=width_ns)
+
+    def narrowed(self, where: RunFilter) -> RunFilter:
+        return where
+
     def versions(self, where: RunFilter, *, limit: int) -> list[RunBucket]:
         groups: dict[tuple[str, str], list[Run]] = {}
         for run in self._found(where):

@@ -16,14 +16,19 @@ _EVER = 0
 
 def facets(store: Store, where: RunFilter, *, limit: int) -> Mapping[Facet, Sequence[FacetCount]]:
     """Return the most frequent values of each facet, each without its own condition."""
-    # The name of a facet is that of its field in the filter.
-    asked = [facet for facet in FACETS if getattr(where, facet) is not None]
-    common = _counted(store, st.where(where))
-    found: dict[Facet, Sequence[FacetCount]] = {}
-    for facet in FACETS:
-        counts = _counted(store, st.where(where, without=facet)) if facet in asked else common
-        found[facet] = _most_frequent(counts[facet], limit)
-    return found
+    condition, others = st.faceted(where)
+    sql = st.filled(load("collector")["facets"], where=condition.text, **others)
+    (row,) = store.read(sql, tag="collector.facets", bind=condition.params)
+    counted = {facet: dict(zip(*row[facet], strict=True)) for facet in FACETS}
+    return {facet: _most_frequent(counted[facet], limit) for facet in FACETS}
+
+
+def counts(store: Store, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
+    """Return how many runs began per width of time, and how they ended: a third of `buckets`."""
+    condition = st.where(where)
+    sql = st.filled(load("collector")["counts"], where=condition.text)
+    found = store.read(sql, tag="collector.counts", width=width_ns, bind=condition.params)
+    return [RunBucket(**row) for row in found]
 
 
 def buckets(
@@ -71,12 +76,6 @@ def deploys(store: Store, where: RunFilter) -> list[Deploy]:
         bind=condition.params,
     )
     return [Deploy(**row) for row in found]
-
-
-def _counted(store: Store, condition: st.Where) -> Mapping[Facet, Mapping[str, int]]:
-    sql = st.filled(load("collector")["facets"], where=condition.text)
-    (row,) = store.read(sql, tag="collector.facets", bind=condition.params)
-    return {facet: dict(zip(*row[facet], strict=True)) for facet in FACETS}
 
 
 def _most_frequent(counts: Mapping[str, int], limit: int) -> list[FacetCount]:

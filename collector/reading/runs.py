@@ -1,11 +1,11 @@
 """Runs read back from ClickHouse: lists, single ones, and where each stands."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from collector.reading import charts, rows
 from collector.reading import statements as st
-from collector.reading.lots import MANY_TRACES, lists
+from collector.reading.lots import MANY_TRACES, in_lots, lists
 from collector.reading.rows import Place
 from collector.views import Deploy, Facet, FacetCount, RunBucket, RunFilter, RunPosition
 from gnomon.clock import Nanos
@@ -18,6 +18,12 @@ _LOOK = 4
 """A look without FINAL takes so many rows for each one asked for, since folds of one run repeat it;
 each further look takes so many times more."""
 
+
+_AT_ONCE = 50
+"""Places that are looked at together at least."""
+
+_FEW = 2_000
+"""Rows that a filter is narrowed to at most."""
 
 _POSITION = "toUnixTimestamp64Nano(started_at) AS started_at, run_id"
 
@@ -64,6 +70,20 @@ class RunReader:
         """Return where the runs stand that `runs` would list: a fraction of the work."""
         found = self._walked(where, _POSITION, limit, after, newer=newer)
         return [RunPosition(**row) for row in found]
+
+    def narrowed(self, where: RunFilter) -> RunFilter:
+        """Return a filter that finds the same, by places instead of a text where these are few.
+
+        For several questions with one text: looking through all of it is what they cost.
+        """
+        if where.text is None:
+            return where
+        holding = RunFilter(since=where.since, until=where.until, origin=None, text=where.text)
+        places = self._candidates(holding, _FEW + 1, None, newer=False)
+        if len(places) > _FEW:
+            return where
+        live = self._live(holding, _POSITION, places, _FEW, newer=False)
+        return replace(where, text=None, places=[RunPosition(**row) for row in live])
 
     def count(self, where: RunFilter) -> int:
         """Return how many runs the filter finds."""
@@ -117,6 +137,10 @@ class RunReader:
         """
         return charts.buckets(self._store, where, width_ns=width_ns)
 
+    def counts(self, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
+        """Return how many runs began per width of time, and how they ended; nothing else."""
+        return charts.counts(self._store, where, width_ns=width_ns)
+
     def versions(self, where: RunFilter, *, limit: int) -> list[RunBucket]:
         """Return the figures of each agent's versions, those with most runs first."""
         return charts.versions(self._store, where, limit=limit)
@@ -145,15 +169,27 @@ class RunReader:
     ) -> list[Row]:
         """Return the rows of the runs nearest to `after`, newest first."""
         found: list[Row] = []
-        look = limit * _LOOK
-        while len(found) < limit:
-            places = self._candidates(where, look, after, newer=newer)
-            if places:
-                found += self._live(where, columns, places, limit - len(found), newer=newer)
-            if len(places) < look:
+        for places in self._ahead(where, limit, after, newer=newer):
+            found += self._live(where, columns, places, limit - len(found), newer=newer)
+            if len(found) >= limit:
                 break
-            after, look = places[-1], look * _LOOK
         return found[::-1] if newer else found
+
+    def _ahead(
+        self, where: RunFilter, limit: int, after: RunPosition | None, *, newer: bool
+    ) -> Iterator[list[RunPosition]]:
+        """Yield places where rows may stand that fit, nearest first, some at a time."""
+        many = max(limit, _AT_ONCE)
+        if where.places is not None:
+            yield from in_lots(_beyond(where.places, after, newer=newer), many)
+            return
+        look = limit * _LOOK
+        while True:
+            places = self._candidates(where, look, after, newer=newer)
+            yield from in_lots(places, many)
+            if len(places) < look:
+                return
+            after, look = places[-1], look * _LOOK
 
     def _candidates(
         self, where: RunFilter, look: int, after: RunPosition | None, *, newer: bool
@@ -179,12 +215,20 @@ class RunReader:
         newer: bool,
     ) -> list[Row]:
         """Return the valid rows at these places that fit."""
-        condition = st.where(where)
-        st.at_places(condition, places)
+        condition = st.where(replace(where, places=places))
         sql = st.filled(
             self._sql["runs"], columns=columns, where=condition.text, direction=_way(newer)
         )
         return self._store.read(sql, tag="collector.runs", limit=limit, bind=condition.params)
+
+
+def _beyond(
+    places: Sequence[RunPosition], after: RunPosition | None, *, newer: bool
+) -> list[RunPosition]:
+    """Return the places behind (or before) a position, nearest first."""
+    if newer:
+        return sorted(place for place in places if after is None or place > after)
+    return sorted((place for place in places if after is None or place < after), reverse=True)
 
 
 def _way(newer: bool) -> str:

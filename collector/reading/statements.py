@@ -1,11 +1,13 @@
 """Where SQL varies: column lists from row types, conditions from a filter. All from closed sets."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+import orjson
+
 from collector.spans import LogRecord, Span
-from collector.views import Among, Facet, RunFilter, RunPosition
+from collector.views import FACETS, Among, RunFilter, RunPosition
 from gnomon.clock import moments
 from gnomon.model import Step
 from gnomon.store.client import Value
@@ -91,12 +93,12 @@ def filled(sql: str, **words: str) -> str:
     return sql
 
 
-def where(filter_: RunFilter, *, without: Facet | None = None) -> Where:
-    """Compile a filter; `without` leaves out the condition of one facet."""
+def where(filter_: RunFilter) -> Where:
+    """Compile a filter."""
     found = Where()
     for name, compile_one in _CONDITIONS.items():
         value = getattr(filter_, name)
-        if value is not None and name != without:
+        if value is not None:
             compile_one(found, value)
     for number, (key, value) in enumerate(sorted(filter_.business_keys.items())):
         found.add(
@@ -106,6 +108,28 @@ def where(filter_: RunFilter, *, without: Facet | None = None) -> Where:
             **{f"key{number}": key, f"value{number}": value},
         )
     return found
+
+
+def faceted(filter_: RunFilter) -> tuple[Where, Mapping[str, str]]:
+    """Compile a filter without its facets, and for each facet the conditions of all others.
+
+    The parameters of all of them are with the first.
+    """
+    nothing: dict[str, Any] = dict.fromkeys(FACETS)
+    found = where(replace(filter_, **nothing))
+    own: dict[str, str] = {}
+    for facet in FACETS:
+        value = getattr(filter_, facet)
+        if value is not None:
+            asked = Where()
+            _CONDITIONS[facet](asked, value)
+            own[facet] = asked.text
+            found.params.update(asked.params)
+    others: dict[str, str] = {
+        facet: " AND ".join(text for name, text in own.items() if name != facet) or "true"
+        for facet in FACETS
+    }
+    return found, others
 
 
 def behind(found: Where, position: RunPosition, *, newer: bool) -> None:
@@ -119,14 +143,15 @@ def behind(found: Where, position: RunPosition, *, newer: bool) -> None:
     )
 
 
-def at_places(found: Where, places: Sequence[RunPosition]) -> None:
-    """Add the condition that a row stands at one of these places."""
-    found.add(
-        "(started_at, run_id) IN (SELECT fromUnixTimestamp64Nano(place.1, 'UTC'), place.2 FROM"
-        " (SELECT arrayJoin(arrayZip({moments:Array(Int64)}, {places:Array(String)})) AS place))",
-        moments=[place.started_at for place in places],
-        places=[place.run_id for place in places],
-    )
+_AT_PLACES = """(started_at, run_id) IN (
+    SELECT fromUnixTimestamp64Nano(place.1, 'UTC'), place.2
+    FROM (SELECT arrayJoin(JSONExtract({places:String}, 'Array(Tuple(Int64, String))')) AS place)
+)"""
+
+
+def _places(found: Where, value: Sequence[RunPosition]) -> None:
+    text = orjson.dumps([[place.started_at, place.run_id] for place in value]).decode()
+    found.add(_AT_PLACES, places=text)
 
 
 def _is(column: str) -> Callable[[Where, str], None]:
@@ -183,5 +208,6 @@ _CONDITIONS: dict[str, Callable[[Where, Any], None]] = {
     "conversation_id": _is("conversation_id"),
     "text": _text,
     "among": _among,
+    "places": _places,
 }
 """Field of the filter to its condition; the names of facets are among them."""

@@ -41,6 +41,9 @@ class PageReader(Protocol):
         `newer` also answers newest first: the `limit` rows nearest to `after`.
         """
 
+    def narrowed(self, where: RunFilter) -> RunFilter:
+        """Return a filter that finds the same, for several questions with one text."""
+
     def count(self, where: RunFilter) -> int:
         """Return how many runs the filter finds."""
 
@@ -62,6 +65,9 @@ class PageReader(Protocol):
 
         Widths without a run are left out.
         """
+
+    def counts(self, where: RunFilter, *, width_ns: int) -> Sequence[RunBucket]:
+        """Return how many runs began per width of time, and how they ended; nothing else."""
 
     def versions(self, where: RunFilter, *, limit: int) -> Sequence[RunBucket]:
         """Return the figures of each agent's versions, those with most runs first."""

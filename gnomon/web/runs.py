@@ -30,6 +30,10 @@ _FACETS: Sequence[tuple[Facet, str]] = (
 )
 
 
+_BEGINNING = RunPosition(Nanos(-1), "")
+"""Before every run."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Title:
     """What tells a run from its neighbours."""
@@ -164,7 +168,7 @@ def runs(
     judging: Judging | None = None,
 ) -> RunsView:
     """Return one page of the list with its strip and its filters."""
-    where = judged_where(query, now, judging)
+    where = reader.narrowed(judged_where(query, now, judging))
     found = list(
         reader.runs(where, limit=PAGE + 1, after=before or after, newer=before is not None)
     )
@@ -175,7 +179,7 @@ def runs(
     behind = more if before is None else True
     ahead = after is not None if before is None else more
     time = query.time(now, None if where.since else _oldest(reader, where))
-    points = time.fill(reader.buckets(where, width_ns=time.width))
+    points = time.fill(reader.counts(where, width_ns=time.width))
     names = [time.name(start) for start in time.starts]
     facets = reader.facets(where, limit=40)
     total = sum(p.runs for p in points if p is not None)
@@ -343,9 +347,9 @@ def _hidden(query: Query) -> Sequence[tuple[str, str]]:
 
 
 def _oldest(reader: PageReader, where: RunFilter) -> Nanos | None:
-    """Return the day of the first run of a list without a bound."""
-    days = reader.buckets(where, width_ns=86_400_000_000_000)
-    return days[0].start if days else None
+    """Return when the first run of a list without a bound began."""
+    first = reader.positions(where, limit=1, after=_BEGINNING, newer=True)
+    return first[0].started_at if first else None
 
 
 def _news_address(query: Query, top: Run | None, now: Nanos) -> str:

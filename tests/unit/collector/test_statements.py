@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from inline_snapshot import snapshot
 
 from collector.reading import statements as st
@@ -59,15 +61,24 @@ def test_a_text_is_looked_for_as_it_is() -> None:
     assert params == {"text": r"%50\%\_\\ off%"}
 
 
-def test_the_name_of_each_facet_is_a_condition_that_can_be_left_out() -> None:
-    where = RunFilter(
-        status=RunStatus.OK, agent="a", version="v", error_type="E", model="m", tool="t",
-        environment="e", origin=None,
-    )  # fmt: skip
-    whole = st.where(where)
-    for facet in FACETS:
-        without = st.where(where, without=facet)
-        assert len(without.conditions) == len(whole.conditions) - 1
+def test_a_facet_is_counted_under_the_conditions_of_all_others() -> None:
+    where = RunFilter(status=RunStatus.OK, agent="a", model="m", conversation_id="c", origin=None)
+    found, others = st.faceted(where)
+    assert found.text == "conversation_id = {conversation_id:String}"
+    assert found.params == st.where(where).params
+    assert set(others) == set(FACETS)
+    assert others["status"] == "agent_name = {agent_name:String} AND has(models, {models:String})"
+    assert others["model"] == "status = {status:String} AND agent_name = {agent_name:String}"
+    assert others["tool"] == st.where(replace(where, conversation_id=None)).text
+    assert set(st.faceted(RunFilter(origin=None))[1].values()) == {"true"}
+
+
+def test_places_come_as_one_json_text() -> None:
+    found = st.where(RunFilter(origin=None, places=[RunPosition(Nanos(5), "r'1")]))
+    assert found.params == {"places": '[[5,"r\'1"]]'}
+    assert " ".join(found.text.split()) == snapshot(
+        "(started_at, run_id) IN ( SELECT fromUnixTimestamp64Nano(place.1, 'UTC'), place.2 FROM (SELECT arrayJoin(JSONExtract({places:String}, 'Array(Tuple(Int64, String))')) AS place) )"
+    )
 
 
 def test_a_position_bounds_the_time_first() -> None:
@@ -78,9 +89,8 @@ def test_a_position_bounds_the_time_first() -> None:
     )
     newer = st.where(RunFilter(origin=None))
     st.behind(newer, RunPosition(Nanos(5), "r"), newer=True)
-    st.at_places(newer, [RunPosition(Nanos(5), "r"), RunPosition(Nanos(6), "q")])
     assert newer.text == snapshot(
-        "started_at >= fromUnixTimestamp64Nano({position:Int64}, 'UTC') AND (started_at, run_id) > (fromUnixTimestamp64Nano({position:Int64}, 'UTC'), {position_id:String}) AND (started_at, run_id) IN (SELECT fromUnixTimestamp64Nano(place.1, 'UTC'), place.2 FROM (SELECT arrayJoin(arrayZip({moments:Array(Int64)}, {places:Array(String)})) AS place))"
+        "started_at >= fromUnixTimestamp64Nano({position:Int64}, 'UTC') AND (started_at, run_id) > (fromUnixTimestamp64Nano({position:Int64}, 'UTC'), {position_id:String})"
     )
 
 
