@@ -215,12 +215,7 @@ ORDER BY start;
 
 -- name: buckets
 SELECT
-    -- A width of 0 is that of all time.
-    if({width:Int64} = 0, 0,
-        intDiv(toUnixTimestamp64Nano(started_at), greatest({width:Int64}, 1)) * {width:Int64}
-    ) AS start,
-    if({by_version:Bool}, ifNull(agent_name, ''), '') AS agent,
-    if({by_version:Bool}, ifNull(agent_version, ''), '') AS version,
+    {{keys}},
     count() AS runs,
     countIf(status = 'error') AS errors,
     countIf(status = 'unknown') AS unknown,
@@ -241,8 +236,7 @@ SELECT
     toUInt64(if(output_sum > 0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, output_sum)) AS output_tokens
 FROM runs FINAL
 WHERE {{where}}
-GROUP BY start, agent, version
-ORDER BY start, agent, version;
+{{grouped}};
 
 -- name: deploys
 SELECT agent_name AS agent, agent_version AS version, toUnixTimestamp64Nano(min(started_at)) AS at

@@ -76,11 +76,12 @@ class FacetCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunBucket:
-    """The runs that started in [start, start + width), of one group. None: nobody reported it."""
+    """Some runs: of a time, of an agent's version, or all. None: nobody reported it."""
 
     start: Nanos
+    """The runs of a time started in [start, start + width)."""
     agent: str = ""
-    """'' when not grouped, as is the version."""
+    """'' unless they are those of a version."""
     version: str = ""
     runs: int
     errors: int
@@ -98,6 +99,17 @@ class RunBucket:
     input_tokens: int | None = None
     cached_tokens: int | None = None
     output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigures:
+    """Figures over many runs: each of the three holds every run once."""
+
+    total: RunBucket
+    points: Sequence[RunBucket]
+    """Per width of time, oldest first; widths without a run are left out."""
+    versions: Sequence[RunBucket]
+    """Of each agent's versions, those with most runs first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from collector.views import (
     FacetCount,
     Outline,
     RunBucket,
+    RunFigures,
     RunFilter,
     RunPosition,
     Shape,
@@ -82,28 +83,29 @@ class MemoryReader:
         found = self.runs(where, limit=limit, after=after, newer=newer)
         return [RunPosition(run.started_at, run.run_id) for run in found]
 
-    def buckets(self, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
+    def figures(self, where: RunFilter, *, width_ns: int, versions: int) -> RunFigures:
+        groups: dict[tuple[str, str], list[Run]] = {}
+        for run in self._found(where):
+            groups.setdefault((run.agent_name or "", run.agent_version or ""), []).append(run)
+        named = [
+            replace(bucket(0, runs), agent=agent, version=version)
+            for (agent, version), runs in sorted(groups.items())
+            if version
+        ]
+        return RunFigures(
+            total=self.totals(where),
+            points=self.counts(where, width_ns=width_ns),
+            versions=sorted(named, key=lambda one: -one.runs)[:versions],
+        )
+
+    def counts(self, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
         groups: dict[int, list[Run]] = {}
         for run in self._found(where):
             groups.setdefault(run.started_at // width_ns * width_ns, []).append(run)
         return [bucket(start, runs) for start, runs in sorted(groups.items())]
 
-    def counts(self, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
-        return self.buckets(where, width_ns=width_ns)
-
     def narrowed(self, where: RunFilter) -> RunFilter:
         return where
-
-    def versions(self, where: RunFilter, *, limit: int) -> list[RunBucket]:
-        groups: dict[tuple[str, str], list[Run]] = {}
-        for run in self._found(where):
-            groups.setdefault((run.agent_name or "", run.agent_version or ""), []).append(run)
-        named = [
-            replace(bucket(where.since or 0, runs), agent=agent, version=version)
-            for (agent, version), runs in sorted(groups.items())
-            if version
-        ]
-        return sorted(named, key=lambda one: -one.runs)[:limit]
 
     def totals(self, where: RunFilter) -> RunBucket:
         return bucket(where.since or 0, self._found(where))

@@ -2,16 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from collector.reading import rows
 from collector.reading import statements as st
-from collector.views import FACETS, Deploy, Facet, FacetCount, RunBucket, RunFilter
+from collector.views import FACETS, Deploy, Facet, FacetCount, RunBucket, RunFigures, RunFilter
 from gnomon.clock import LAST_MOMENT, Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
 
-_EVER = 0
-"""The width of one bucket that holds every moment there is."""
+_KEYS = """intDiv(toUnixTimestamp64Nano(started_at), {width:Int64}) * {width:Int64} AS start,
+    ifNull(agent_name, '') AS agent, ifNull(agent_version, '') AS version,
+    (grouping(start) = 0)::Bool AS by_time, (grouping(version) = 0)::Bool AS by_version"""
+_GROUPED = "GROUP BY GROUPING SETS ((start), (agent, version), ()) ORDER BY start, agent, version"
+_NO_KEYS = "0 AS start, '' AS agent, '' AS version, false AS by_time, false AS by_version"
+"""By time, by version, and all runs together; or all of them alone."""
 
 
 def facets(store: Store, where: RunFilter, *, limit: int) -> Mapping[Facet, Sequence[FacetCount]]:
@@ -31,33 +36,41 @@ def counts(store: Store, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
     return [RunBucket(**row) for row in found]
 
 
-def buckets(
-    store: Store, where: RunFilter, *, width_ns: int, by_version: bool = False
-) -> list[RunBucket]:
-    """Return figures per width of time, oldest first; widths without a run are left out."""
-    condition = st.where(where)
-    sql = st.filled(load("collector")["buckets"], where=condition.text)
-    found = store.read(
-        sql, tag="collector.buckets", width=width_ns, by_version=by_version, bind=condition.params
+def figures(store: Store, where: RunFilter, *, width_ns: int, versions: int) -> RunFigures:
+    """Return the figures by time, by agent and version, and of all runs, from one look at them."""
+    found = _buckets(store, where, _KEYS, _GROUPED, width=width_ns)
+    by_version = [row.bucket for row in found if row.by_version and row.bucket.version]
+    by_version.sort(key=lambda one: (-one.runs, one.agent, one.version))
+    return RunFigures(
+        total=_total(found, where),
+        points=[row.bucket for row in found if row.by_time],
+        versions=by_version[:versions],
     )
-    return [rows.bucket(row) for row in found]
-
-
-def versions(store: Store, where: RunFilter, *, limit: int) -> list[RunBucket]:
-    """Return the figures of each agent's versions, those with most runs first; ties by name."""
-    found = buckets(store, where, width_ns=_EVER, by_version=True)
-    named = [bucket for bucket in found if bucket.version]
-    named.sort(key=lambda bucket: (-bucket.runs, bucket.agent, bucket.version))
-    return [replace(bucket, start=where.since or Nanos(0)) for bucket in named[:limit]]
 
 
 def totals(store: Store, where: RunFilter) -> RunBucket:
     """Return the figures of the whole filter as one bucket that starts at `since`."""
+    return _total(_buckets(store, where, _NO_KEYS, ""), where)
+
+
+class _Row(NamedTuple):
+    bucket: RunBucket
+    by_time: bool
+    by_version: bool
+
+
+def _buckets(store: Store, where: RunFilter, keys: str, grouped: str, **params: int) -> list[_Row]:
+    condition = st.where(where)
+    sql = st.filled(load("collector")["buckets"], keys=keys, where=condition.text, grouped=grouped)
+    found = store.read(sql, tag="collector.buckets", bind={**condition.params, **params})
+    return [_Row(rows.bucket(row), row["by_time"], row["by_version"]) for row in found]
+
+
+def _total(found: Sequence[_Row], where: RunFilter) -> RunBucket:
     start = where.since or Nanos(0)
-    found = buckets(store, where, width_ns=_EVER)
-    if not found:
-        return RunBucket(start=start, runs=0, errors=0, unknown=0, open=0)
-    return replace(found[0], start=start)
+    whole = (row.bucket for row in found if not (row.by_time or row.by_version))
+    nothing = RunBucket(start=start, runs=0, errors=0, unknown=0, open=0)
+    return replace(next(whole, nothing), start=start)
 
 
 def deploys(store: Store, where: RunFilter) -> list[Deploy]:

@@ -7,7 +7,7 @@ from collector.reading import charts, rows
 from collector.reading import statements as st
 from collector.reading.lots import MANY_TRACES, in_lots, lists
 from collector.reading.rows import Place
-from collector.views import Deploy, Facet, FacetCount, RunBucket, RunFilter, RunPosition
+from collector.views import Deploy, Facet, FacetCount, RunBucket, RunFigures, RunFilter, RunPosition
 from gnomon.clock import Nanos
 from gnomon.model import Run, RunId
 from gnomon.store import Store
@@ -130,20 +130,13 @@ class RunReader:
         """Return the most frequent values of each facet, each without its own condition."""
         return charts.facets(self._store, where, limit=limit)
 
-    def buckets(self, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
-        """Return figures per width of time (multiples of the width since 1970), oldest first.
-
-        Widths without a run are left out.
-        """
-        return charts.buckets(self._store, where, width_ns=width_ns)
+    def figures(self, where: RunFilter, *, width_ns: int, versions: int) -> RunFigures:
+        """Return figures by time (multiples of the width since 1970), by version, and of all."""
+        return charts.figures(self._store, where, width_ns=width_ns, versions=versions)
 
     def counts(self, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
         """Return how many runs began per width of time, and how they ended; nothing else."""
         return charts.counts(self._store, where, width_ns=width_ns)
-
-    def versions(self, where: RunFilter, *, limit: int) -> list[RunBucket]:
-        """Return the figures of each agent's versions, those with most runs first."""
-        return charts.versions(self._store, where, limit=limit)
 
     def totals(self, where: RunFilter) -> RunBucket:
         """Return the figures of the whole filter as one bucket that starts at `since`."""

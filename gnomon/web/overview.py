@@ -124,11 +124,14 @@ def board(
     where = query.where(now)
     span = time.until - time.since
     earlier = RunFilter(since=Nanos(time.since - span), until=time.since, agent=agent or None)
-    total, before = reader.totals(where), reader.totals(earlier)
-    buckets = reader.buckets(where, width_ns=time.width)
+    known, before = (
+        reader.figures(where, width_ns=time.width, versions=_VERSIONS),
+        reader.totals(earlier),
+    )
+    total = known.total
     if not before.runs:
-        time = time.beginning(time.fill(buckets))
-    points = time.fill(buckets)
+        time = time.beginning(time.fill(known.points))
+    points = time.fill(known.points)
     deploys = reader.deploys(where)
     facets = reader.facets(where, limit=_VERSIONS)
     rate = error_rate(total)
@@ -137,7 +140,6 @@ def board(
     if judged_by is not None and total.runs:
         found = judged_by(plotted, period, agent)
         judged = found if found.judged else None
-    versions = reader.versions(where, limit=_VERSIONS)
     return Board(
         runs=total.runs,
         tiles=tiles(total, before, error_rate(before), rate, plotted, period),
@@ -148,14 +150,14 @@ def board(
             usage_charts.cost_figure(plotted, total, period.words),
             usage_charts.tokens_figure(plotted),
         ],
-        versions=[_version(query, one, deploys, judged) for one in versions],
+        versions=[_version(query, one, deploys, judged) for one in known.versions],
         tops=[
             _top(query, "Errors", "No step failed in this time.", "error", facets["error_type"]),
             _top(query, "Models", "No model was named.", "model", facets["model"]),
         ],
         agents=facets.get("agent", ()),
         judged=judged,
-        compare=_compare(versions) if judged else "",
+        compare=_compare(known.versions) if judged else "",
     )
 
 

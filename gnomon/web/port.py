@@ -12,6 +12,7 @@ from collector.views import (
     FacetCount,
     Outline,
     RunBucket,
+    RunFigures,
     RunFilter,
     RunPosition,
     Shape,
@@ -60,17 +61,14 @@ class PageReader(Protocol):
     ) -> Sequence[RunPosition]:
         """Return where the runs stand that `runs` would list: a fraction of the work."""
 
-    def buckets(self, where: RunFilter, *, width_ns: int) -> Sequence[RunBucket]:
-        """Return figures per width of time (multiples of the width since 1970), oldest first.
-
-        Widths without a run are left out.
-        """
+    def figures(self, where: RunFilter, *, width_ns: int, versions: int) -> RunFigures:
+        """Return figures by time (multiples of the width since 1970), by version, and of all."""
 
     def counts(self, where: RunFilter, *, width_ns: int) -> Sequence[RunBucket]:
-        """Return how many runs began per width of time, and how they ended; nothing else."""
+        """Return how many runs began per width of time, oldest first, and how they ended.
 
-    def versions(self, where: RunFilter, *, limit: int) -> Sequence[RunBucket]:
-        """Return the figures of each agent's versions, those with most runs first."""
+        Widths are multiples since 1970; those without a run are left out.
+        """
 
     def totals(self, where: RunFilter) -> RunBucket:
         """Return the figures of the whole filter as one bucket that starts at `since`."""

@@ -51,9 +51,9 @@ def data_of(reader: PageReader, asked: Asked, now: Nanos) -> Data:
     Where nothing ran before, time begins with the first run.
     """
     time = back_from(now, asked.period)
-    if not reader.runs(RunFilter(until=time.since, agent=asked.agent or None), limit=1):
+    if not reader.positions(RunFilter(until=time.since, agent=asked.agent or None), limit=1):
         where = asked.query.where(now)
-        time = time.beginning(time.fill(reader.buckets(where, width_ns=time.width)))
+        time = time.beginning(time.fill(reader.counts(where, width_ns=time.width)))
     return Data(
         time=time,
         points=(),

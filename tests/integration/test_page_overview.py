@@ -135,9 +135,9 @@ def test_charts_are_computed_once_while_the_data_stay(
     full: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    real = full.reader.buckets
+    real = full.reader.figures
     monkeypatch.setattr(
-        full.reader, "buckets", lambda *args, **more: asked.append(1) or real(*args, **more)
+        full.reader, "figures", lambda *args, **more: asked.append(1) or real(*args, **more)
     )
     for _ in range(3):
         full.client.get("/?period=30d")

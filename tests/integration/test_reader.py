@@ -319,7 +319,7 @@ def test_figures_are_exact_and_nothing_is_not_zero(store: Store) -> None:
     ]
     write(store, *first, *second)
     reader = Reader(store)
-    hours = reader.buckets(RunFilter(), width_ns=HOUR)
+    hours = reader.figures(RunFilter(), width_ns=HOUR, versions=9).points
     assert hours == [
         RunBucket(
             start=Nanos(START), runs=20, errors=0, unknown=0, open=0, cost_usd=2.0,
@@ -346,13 +346,17 @@ def test_agents_that_call_their_versions_the_same_are_not_added_up(store: Store)
         make_run(4, agent_name="desk", agent_version="2"),
         make_run(5, agent_name="desk"),
     )
-    since = Nanos(START)
-    found = Reader(store).versions(RunFilter(since=since), limit=9)
+    reader = Reader(store)
+    found = reader.figures(RunFilter(), width_ns=HOUR, versions=9).versions
     assert [(one.agent, one.version, one.runs, one.errors, one.cost_usd) for one in found] == [
         ("desk", "1", 2, 0, 3.0), ("coder", "1", 1, 1, None), ("desk", "2", 1, 0, None),
     ]  # fmt: skip
-    assert {one.start for one in found} == {since}
-    assert len(Reader(store).versions(RunFilter(), limit=1)) == 1
+    whole = reader.figures(RunFilter(), width_ns=HOUR, versions=1)
+    assert len(whole.versions) == 1
+    assert whole.total == reader.totals(RunFilter())
+    assert whole.total.runs == sum(point.runs for point in whole.points) == 5
+    nothing = reader.figures(RunFilter(agent="nobody"), width_ns=HOUR, versions=9)
+    assert (nothing.total.runs, nothing.points, nothing.versions) == (0, [], [])
 
 
 def test_totals_hold_every_run_once_however_far_off_it_starts(store: Store) -> None:
