@@ -155,22 +155,76 @@ def _comparison(answer: JsonValue) -> None:
     show.facts(
         [
             ("rule", ruling["hash"] or None),
+            ("first seen", show.when(ruling["first_seen_at"]) if ruling["first_seen_at"] else None),
+            ("written before", ruling["written_before"]),
             ("verdict", ruling["sentence"]),
+            *((f"look {look['look']}", _look(look)) for look in ruling["looks"]),
             ("difference", _points(found)),
             ("undecided runs", found["open"] or None),
             *((f"p ({name})", value) for name, value in found["p_values"].items()),
+            *_any_time(answer),
             ("note", answer["text"]),
         ]
     )
+    _guard(answer)
     if answer.get("mix"):
         _mix(answer["mix"])
     if "changed" in answer:
         _changed(answer)
 
 
+def _look(look: JsonValue) -> str:
+    reason = f"{look['verdict']}: {look['reason']}"
+    return f"{reason}, n = {look['n']}, looked at {show.when(look['seen_at'])}"
+
+
+def _any_time(answer: JsonValue) -> Iterator[tuple[str, object]]:
+    """Tell the running interval where the other one may not be seen, or is no test."""
+    found = answer.get("any_time")
+    if found is not None and found["n"] and not answer["ruling"]["looks"]:
+        yield "at any time", _points(found)
+
+
 def _points(found: JsonValue) -> str:
+    n = f"n = {found['n']} {found['unit']}"
+    if "withheld" in found["flags"]:
+        return f"withheld until the planned n, {n}"
+    told = f"{_interval(found)}, {n}, {found['method']}"
+    return f"{told}; a reading aid, not a test" if "exploratory" in found["flags"] else told
+
+
+def _interval(found: JsonValue) -> str:
+    """Tell the value and its limits; a limit that does not exist is said, never left out."""
     value, low, high = (_number(found[end], "difference") for end in ("value", "low", "high"))
-    return f"{value} points [{low}, {high}], n = {found['n']} {found['unit']}, {found['method']}"
+    level = f"{100 * found['confidence']:.4g} %"
+    if found["low"] is None and found["high"] is None:
+        return f"{value} points, no interval"
+    return f"{value} points, {level} [{low}, {high}]"
+
+
+def _guard(answer: JsonValue) -> None:
+    guard = answer["guard"]
+    rows = [
+        (name.replace("_", " "), _beside(sides["base"]), _beside(sides["cand"]))
+        for name, sides in guard.items()
+        if name != "new_violations"
+    ]
+    show.table(["guard", answer["base"], answer["cand"]], rows, empty="")
+    new = guard["new_violations"]
+    show.notes.print(f"violations: {new['text']}")
+    if new["items"]:
+        show.table(
+            ["task", "rule", ">runs", "to read"],
+            ((b["task"] or "any", b["rule"], b["runs"], b["run_ids"]) for b in new["items"]),
+            empty="",
+        )
+
+
+def _beside(found: JsonValue) -> str:
+    if found["value"] is None:
+        return f"– (n = {found['n']})"
+    value, low, high = (_number(found[end], found["scale"]) for end in ("value", "low", "high"))
+    return f"{value} [{low}, {high}], n = {found['n']}"
 
 
 def _mix(mix: JsonValue) -> None:

@@ -1,6 +1,7 @@
 """`gnomon metrics show` and `gnomon versions compare`: what they print and how they end."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -91,6 +92,12 @@ def test_a_comparison_ends_with_the_verdict_of_the_rule(url: str) -> None:
     assert "fixed 10, same 2, broke 0" in found.stderr.replace("\n", " ")
     worse = run("versions", "compare", "rc4", "rc3", "--url", url)
     assert worse.exit_code == 1
+    assert "guard" in found.stdout
+    assert "false claims" in found.stdout
+    assert "violations: no new violation" in found.stderr
+    assert re.search(r"written before +no", found.stdout)
+    assert "look 1" in found.stdout
+    assert "exploration, not a test" in " ".join(found.stderr.split())
     live = run("versions", "compare", "rc3", "rc4", "--on", "live", "--json", "--url", url)
     assert live.exit_code == 3  # the rule is about tasks
     assert json.loads(live.stdout)["ruling"]["reason"] == "the rule is about completion on tasks"

@@ -1,0 +1,257 @@
+"""Rules and looks over the real engine: written before, looked at once, never tested again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gnomon.clock import Nanos, from_nanos
+from gnomon.model import RunState
+from gnomon.store import Store
+from gnomon.store.migrate import apply, shipped
+from scoring.metrics.reader import MetricReader
+from scoring.metrics.scope import Scope
+from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
+from scoring.stats.paired import tango
+from scoring.stats.rates import newcombe
+from scoring.versions.reader import CompareReader
+from tests.judged_world import DAY, MONDAY, World
+from tests.stores import ENGINES, fresh_store
+
+SCOPE = Scope(agent="desk")
+BOTH = {"base": "rc3", "cand": "rc4"}
+LATER = from_nanos(Nanos(MONDAY + DAY))
+
+
+@pytest.fixture(params=ENGINES)
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    with fresh_store(request.param, tmp_path) as store:
+        apply(store, shipped())
+        yield World(store)
+
+
+def rule(n: int, **more: Any) -> MetricsWatched:
+    section = RuleSection(**{"kind": "superiority", "n": n, **more})
+    return MetricsWatched(compare=CompareSection(rule=section))
+
+
+def compare(store: Store, watched: MetricsWatched) -> CompareReader:
+    return CompareReader(store, MetricReader(store, watched), clock=lambda: LATER)
+
+
+def pair(world: World, task: str, old: bool | None, new: bool | None, **more: Any) -> None:
+    world.run(verified=old, keys={"task_id": task}, **more)
+    world.run(verified=new, keys={"task_id": task}, agent_version="rc4", **more)
+
+
+def won(world: World, first: int, last: int) -> None:
+    for task in range(first, last):
+        pair(world, f"t{task:02}", False, True)
+
+
+def test_before_the_planned_n_only_counts_and_the_running_interval_are_told(world: World) -> None:
+    won(world, 0, 9)
+    found = compare(world.store, rule(12)).on_tasks(SCOPE, **BOTH)
+    shown = found.comparison.difference
+    assert (shown.value, shown.low, shown.high, shown.p_values) == (None, None, None, {})
+    assert "withheld" in shown.flags
+    assert (shown.n, shown.better) == (9, 9)
+    assert (found.ruling.decision.verdict, found.ruling.decision.missing) == ("NOT ENOUGH DATA", 3)
+    assert found.any_time.low is not None
+    assert found.any_time.low < 1
+    assert found.as_json()["ruling"]["looks"] == []  # type: ignore[index,call-overload]
+
+
+def test_the_look_is_on_the_first_n_tasks_in_time_and_is_never_taken_again(world: World) -> None:
+    won(world, 0, 12)
+    for task in range(20, 30):  # later, and all for the worse
+        pair(world, f"t{task}", True, False)
+    reader = compare(world.store, rule(12))
+    found = reader.on_tasks(SCOPE, **BOTH)
+    expected = tango(12, 0, 12)
+    assert expected is not None
+    shown = found.comparison.difference
+    assert (shown.n, shown.value, shown.low) == (12, 1.0, expected.low)
+    assert found.ruling.decision.verdict == "PASS"
+    assert found.ruling.n == 22
+    (look,) = found.ruling.looks
+    assert (look.look, look.n) == (1, 12)
+    for task in range(30, 40):
+        pair(world, f"t{task}", True, False)
+    again = compare(world.store, rule(12)).on_tasks(SCOPE, **BOTH)  # as after a restart
+    assert again.comparison.as_json() == found.comparison.as_json()
+    assert again.guard.as_json() == found.guard.as_json()
+    assert [one.as_json() for one in again.ruling.looks] == [look.as_json()]
+    assert again.any_time.n == 32
+
+
+def test_a_look_waits_until_its_runs_are_settled_and_judged(world: World) -> None:
+    won(world, 0, 2)
+    world.run(verified=False, keys={"task_id": "t2"})
+    late = world.run(judged=False, keys={"task_id": "t2"}, agent_version="rc4")
+    running = world.run(state=RunState.OPEN, keys={"task_id": "t00"}, agent_version="rc4")
+    reader = compare(world.store, rule(3))
+    found = reader.on_tasks(SCOPE, **BOTH)
+    assert found.ruling.decision.reason == "1 of the runs to be looked at are not settled yet"
+    assert found.ruling.looks == []
+    world.run(run_id=running.run_id, started_at=running.started_at, keys={"task_id": "t00"}, agent_version="rc4")  # fmt: skip
+    assert "1 of the runs" in reader.on_tasks(SCOPE, **BOTH).ruling.decision.reason
+    world.judge(late, True)
+    assert len(reader.on_tasks(SCOPE, **BOTH).ruling.looks) == 1
+
+
+def test_trials_take_the_first_runs_of_each_side(world: World) -> None:
+    for task in ("a", "b"):
+        for trial in range(2):
+            pair(world, task, trial == 0, True)
+        pair(world, task, True, False)  # a third, beyond the plan
+    shown = compare(world.store, rule(2, trials=2)).on_tasks(SCOPE, **BOTH).comparison
+    assert [(c.base.runs, c.base.passed, c.cand.passed) for c in shown.changed] == [(2, 1, 2)] * 2
+    late = compare(world.store, rule(2, trials=4)).on_tasks(SCOPE, **BOTH)
+    assert (late.ruling.n, late.ruling.decision.missing) == (0, 2)
+
+
+def test_a_version_that_wins_while_it_breaks_rules_anew_is_not_better(world: World) -> None:
+    won(world, 0, 11)
+    world.run(verified=False, keys={"task_id": "t11"})
+    bad = world.run(
+        verified=True, broken="prohibited.0", keys={"task_id": "t11"}, agent_version="rc4"
+    )
+    found = compare(world.store, rule(12)).on_tasks(SCOPE, **BOTH)
+    assert found.comparison.difference.value == 1.0
+    assert found.ruling.decision.verdict == "FAIL"
+    assert (
+        found.ruling.decision.reason == "shown, but new violations at 1 task: refunds/prohibited.0"
+    )
+    assert found.guard.new is not None
+    assert [(one.task, tuple(one.run_ids)) for one in found.guard.new] == [("t11", (bad.run_id,))]
+    seen = found.guard.shares["violations"]
+    assert (seen.base.value, seen.cand.value) == (0.0, pytest.approx(1 / 12))
+
+
+def test_a_new_violation_fails_before_any_look_and_an_old_one_does_not(world: World) -> None:
+    world.run(verified=True, broken="prohibited.0", keys={"task_id": "t0"})
+    world.run(verified=True, broken="prohibited.0", keys={"task_id": "t0"}, agent_version="rc4")
+    reader = compare(world.store, rule(12))
+    assert reader.on_tasks(SCOPE, **BOTH).ruling.decision.verdict == "NOT ENOUGH DATA"
+    world.run(verified=True, keys={"task_id": "t1"})
+    world.run(verified=True, broken="prohibited.0", keys={"task_id": "t1"}, agent_version="rc4")
+    assert reader.on_tasks(SCOPE, **BOTH).ruling.decision.verdict == "FAIL"
+
+
+def test_the_guard_tells_false_claims_of_both_sides(world: World) -> None:
+    for task in range(4):
+        world.run(verified=True, claimed=True, keys={"task_id": f"t{task}"})
+        world.run(verified=task > 1, claimed=True, keys={"task_id": f"t{task}"}, agent_version="rc4")  # fmt: skip
+    for found in (
+        compare(world.store, rule(12)).on_tasks(SCOPE, **BOTH),
+        compare(world.store, rule(12)).live(SCOPE, **BOTH),
+    ):
+        claims = found.guard.shares["false_claims"]
+        assert (claims.base.value, claims.cand.value, claims.cand.n) == (0.0, 0.5, 4)
+        assert "guard" in found.as_json()  # type: ignore[operator]
+
+
+def test_a_rule_is_written_before_when_it_was_seen_before_both_versions_ran(world: World) -> None:
+    world.run(keys={"task_id": "t0"})
+    early = compare(world.store, rule(2))
+    early.remember()
+    world.run(keys={"task_id": "t0"}, agent_version="rc4")
+    found = early.on_tasks(SCOPE, **BOTH)
+    assert found.ruling.written_before is True
+    assert found.ruling.first_seen_at == MONDAY + DAY
+    assert found.warnings == []
+    after = compare(world.store, rule(3)).on_tasks(SCOPE, **BOTH)
+    assert after.ruling.written_before is False
+    (warning,) = after.warnings
+    assert "after both versions had run" in warning
+    # A restart does not make a rule younger or older.
+    assert compare(world.store, rule(3)).on_tasks(SCOPE, **BOTH).ruling.written_before is False
+    assert compare(world.store, rule(2)).on_tasks(SCOPE, **BOTH).ruling.written_before is True
+
+
+def test_a_rule_changed_after_looking_says_what_the_other_one_saw(world: World) -> None:
+    won(world, 0, 6)
+    first = compare(world.store, rule(6)).on_tasks(SCOPE, **BOTH)
+    assert first.ruling.decision.verdict == "PASS"
+    won(world, 6, 8)
+    changed = compare(world.store, rule(8)).on_tasks(SCOPE, **BOTH)
+    assert changed.ruling.digest != first.ruling.digest
+    assert any(
+        f"the rule was changed after looking: on 2008-05-06 00:00 UTC rule {first.ruling.digest}"
+        in text and "said PASS of these versions at n = 6" in text
+        for text in changed.warnings
+    ), changed.warnings  # fmt: skip
+    said = changed.as_json()["ruling"]["earlier_rules"]  # type: ignore[index,call-overload]
+    assert [one["look"]["verdict"] for one in said] == ["PASS"]  # type: ignore[union-attr,index,call-overload]
+
+
+def test_a_window_or_slice_is_not_what_the_rule_is_about(world: World) -> None:
+    won(world, 0, 4)
+    part = Scope(agent="desk", since=MONDAY)
+    found = compare(world.store, rule(4)).on_tasks(part, **BOTH)
+    assert (
+        found.ruling.decision.reason == "the rule is about all runs, not those of a window or slice"
+    )
+    assert found.ruling.looks == ()
+    assert "exploratory" in found.comparison.difference.flags
+    assert found.comparison.difference.p_values == {}
+
+
+def test_live_a_look_is_on_the_runs_up_to_the_moment_the_plan_was_reached(world: World) -> None:
+    for number in range(10):
+        world.run(verified=number < 2)
+        world.run(verified=number < 9, agent_version="rc4")
+    for _ in range(10):
+        world.run(verified=True)
+        world.run(verified=False, agent_version="rc4")
+    watched = rule(10, basis="live")
+    found = compare(world.store, watched).live(SCOPE, **BOTH)
+    expected = newcombe(9, 10, 2, 10)
+    assert expected is not None
+    assert (found.difference.value, found.difference.low) == (expected.value, expected.low)
+    assert found.ruling.decision.verdict == "PASS"
+    assert (found.ruling.n, found.ruling.looks[0].n) == (20, 10)
+    early = compare(world.store, rule(21, basis="live")).live(SCOPE, **BOTH)
+    assert (early.difference.value, early.difference.n, early.mix) == (None, 20, None)
+    assert early.ruling.decision.missing == 1
+
+
+def test_live_a_rule_broken_more_often_fails(world: World) -> None:
+    for number in range(6):
+        world.run(verified=False)
+        world.run(
+            verified=True, agent_version="rc4", broken="prohibited.0" if number == 3 else ""
+        )  # fmt: skip
+    found = compare(world.store, rule(6, basis="live")).live(SCOPE, **BOTH)
+    assert found.ruling.decision.verdict == "FAIL"
+    assert found.ruling.decision.reason == "shown, but new violations: refunds/prohibited.0"
+
+
+def test_customers_are_the_units_of_a_live_look(world: World) -> None:
+    for number in range(12):
+        keys = {"customer_id": f"c{number % 4}"}
+        world.run(verified=False, keys=keys)
+        world.run(verified=True, keys=keys, agent_version="rc4")
+    watched = rule(4, basis="live").model_copy(update={"cluster_by": "customer_id"})
+    found = compare(world.store, watched).live(SCOPE, **BOTH)
+    assert (found.ruling.n, found.difference.n, found.difference.unit) == (4, 4, "customer_id")
+    assert len(found.ruling.looks) == 1
+
+
+def test_incomplete_traces_decide_nothing_and_take_no_look(world: World) -> None:
+    won(world, 0, 3)
+    pair(world, "t3", False, True, complete=False)
+    found = compare(world.store, rule(4)).on_tasks(SCOPE, **BOTH)
+    assert found.ruling.decision.verdict == "NOT ENOUGH DATA"
+    assert "75.0% of the traces" in found.ruling.decision.reason
+    assert found.ruling.looks == []
+
+
+def test_a_comparison_with_a_version_that_never_ran_names_no_changed_pin(world: World) -> None:
+    world.run(manifest={"model": "a", "prompt": "7"}, keys={"task_id": "t0"})
+    found = compare(world.store, rule(4)).on_tasks(SCOPE, **BOTH)
+    assert found.setting.manifests.changed == []
+    assert found.setting.warnings == []
+    assert found.guard.shares["aborted"].cand.n == 0
