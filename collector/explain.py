@@ -86,7 +86,10 @@ def explain(
     if keys:
         places = "; ".join(f"{name} from {place}" for name, (_, place) in keys.items())
         draft.reading.reasons["business_keys"] = ("business_keys", places)
-    return _explained(draft, {place for _, place in keys.values()})
+    judged = content.evaluations_told(draft.span, draft.logs)
+    if judged:
+        draft.reading.reasons["evaluations"] = ("2.7", "; ".join(judged))
+    return _explained(draft, {*judged, *(place for _, place in keys.values())})
 
 
 def _row(price: Price) -> str:

@@ -8,7 +8,7 @@ Everything here is pure. At ingest run `tool_call`, `query`, `evaluations`, `pro
 from collector.dialects.content.bodies import read_bodies
 from collector.dialects.content.capture import content_captured, switch_for
 from collector.dialects.content.documents import documents
-from collector.dialects.content.evaluations import evaluations
+from collector.dialects.content.evaluations import evaluations, evaluations_told
 from collector.dialects.content.gist import (
     assistant_text,
     finish_from_messages,
@@ -30,6 +30,7 @@ __all__ = [
     "content_captured",
     "documents",
     "evaluations",
+    "evaluations_told",
     "finish_from_messages",
     "ordered",
     "prompt",

@@ -1,5 +1,6 @@
 """Judgments that came with the telemetry: log events, flattened lists, MLflow assessments."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -22,6 +23,11 @@ _SCOPES: Final = ("", "trace.", "session.")
 _LISTS: Final = (("evaluations", "evaluation."), ("annotations", "annotation."))
 _PREFIXES: Final = tuple(f"{scope}{name}" for scope in _SCOPES for name, _ in _LISTS)
 _MLFLOW: Final = "mlflow.assessment."
+_READ: Final = ("name", "score", "label", "explanation", "annotator_kind", "identifier")
+_LISTED: Final = re.compile(
+    rf"({'|'.join(map(re.escape, _SCOPES))})(evaluations\.\d+\.evaluation|annotations\.\d+\.annotation)"
+    rf"\.({'|'.join(_READ)})"
+)
 _STARTS: Final = (*(f"{prefix}." for prefix in _PREFIXES), _MLFLOW)
 
 
@@ -34,6 +40,15 @@ def evaluations(span: Span, logs: Sequence[LogRecord] = ()) -> list[Evaluation]:
     judged += [_of_event(event.attributes) for event in span.events if event.name == _EVENT]
     judged += [_of_event(log.attributes) for log in own(span, logs, _EVENT)]
     return judged
+
+
+def evaluations_told(span: Span, logs: Sequence[LogRecord] = ()) -> list[str]:
+    """Return where `evaluations` reads: the attributes of the span, and the events of both."""
+    keys = sorted(
+        key for key in span.attributes if _LISTED.fullmatch(key) or key.startswith(_MLFLOW)
+    )
+    events = any(event.name == _EVENT for event in span.events) or bool(own(span, logs, _EVENT))
+    return [*keys, *([_EVENT] if events else [])]
 
 
 @OfKeys

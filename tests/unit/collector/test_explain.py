@@ -1,8 +1,11 @@
 """Every field of a step can say which rule filled it from which key."""
 
+from dataclasses import replace
+
 import pytest
 
 from collector.explain import explain
+from collector.spans import Event
 from collector.watched import Watched
 from tests import samples
 from tests.spans import make_span
@@ -50,6 +53,38 @@ def test_what_the_trace_adds_is_explained_with_the_trace():
     assert found["duplicate_of"] == "D2 nested model span of the same call"
     assert found["agent_name"] == f"1.1 agent {agent.span_id}"
     assert "duplicate_of" not in reasons(inner)
+
+
+def test_judgments_name_the_attributes_they_were_read_from_and_no_others():
+    span = make_span(
+        attributes={
+            "annotations.0.annotation.name": "helpful",
+            "annotations.0.annotation.score": 0.5,
+            "annotations.0.annotation.colour": "red",
+            "trace.evaluations.1.evaluation.label": "good",
+            "mlflow.assessment.safe": '{"value": true}',
+        }
+    )
+    told = explain(span, [], Watched())
+    (one,) = [filled for filled in told.filled if filled.field == "evaluations"]
+    assert (one.number, one.key.split("; ")) == (
+        "2.7",
+        [
+            "annotations.0.annotation.name",
+            "annotations.0.annotation.score",
+            "mlflow.assessment.safe",
+            "trace.evaluations.1.evaluation.label",
+        ],
+    )
+    assert told.unread == ("annotations.0.annotation.colour",)
+
+
+def test_judgments_that_came_as_events_name_the_event():
+    event = Event(
+        time=1, name="gen_ai.evaluation.result", attributes={"gen_ai.evaluation.name": "n"}
+    )
+    told = reasons(replace(make_span(), events=[event]))
+    assert told["evaluations"] == "2.7 gen_ai.evaluation.result"
 
 
 @pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
