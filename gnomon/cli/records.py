@@ -14,6 +14,14 @@ letters = typer.Typer(
     help="Requests the store could not take, kept until a person decides.", no_args_is_help=True
 )
 
+_STEPS = 100_000
+"""Spans of a run that are listed at most."""
+
+_UNPRICED = (
+    "some model calls have no price, so the cost is unknown, or only at least (≥) what stands there;"
+    " add the model to prices in gnomon.yaml"
+)
+
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many.")]
 
 
@@ -36,7 +44,7 @@ def list_runs(
 ) -> None:
     """List runs, newest first. With --json one object a line."""
     with api(url) as client:
-        found = client.items(
+        listed = client.items(
             "/v1/runs",
             limit=limit,
             since=since,
@@ -50,8 +58,9 @@ def list_runs(
             q=text,
         )
         if as_json:
-            show.as_lines(found)
+            show.as_lines(listed)
             return
+        found = list(listed)
         show.table(
             ["run", "started", ">took", "agent", "version", "status", ">steps", ">tokens", ">cost"],
             (
@@ -64,12 +73,15 @@ def list_runs(
                     _status(run),
                     run["steps"],
                     _tokens(run),
-                    show.usd(run["cost_usd"]),
+                    show.usd(run["cost_usd"], unpriced=run["unpriced_calls"]),
                 )
                 for run in found
             ),
             empty="no run fits; nothing sent yet, or the filters leave nothing (try without them)",
         )
+        unpriced = sum(1 for run in found if run["unpriced_calls"])
+        if unpriced:
+            show.notes.print(f"note: in {unpriced} of these runs {_UNPRICED}")
 
 
 @runs.command("show")
@@ -82,11 +94,12 @@ def show_run(
     """Show one run with its steps."""
     with api(url) as client:
         run = client.get(f"/v1/runs/{run_id}")
-        steps = list(client.items(f"/v1/runs/{run_id}/steps", limit=100_000, bodies=bodies or None))
+        steps = list(client.items(f"/v1/runs/{run_id}/steps", limit=_STEPS, bodies=bodies or None))
     if as_json:
         show.as_json({**run, "step_list": steps})
         return
-    show.facts((name, _fact(name, value)) for name, value in run.items())
+    limits = run.pop("limits", None) or ()
+    show.facts((name, _fact(name, value, run)) for name, value in run.items())
     depth = _depths(steps)
     show.table(
         ["step", "kind", "status", ">took", ">in", ">out", ">cost", "span id"],
@@ -105,8 +118,12 @@ def show_run(
         ),
         empty="this run has no steps",
     )
-    for limit in run.get("limits", []):
+    if run["unpriced_calls"]:
+        show.notes.print(f"note: {_UNPRICED}")
+    for limit in limits:
         show.notes.print(f"note: {limit}")
+    if len(steps) < run["spans"]:
+        show.notes.print(f"note: the first {len(steps)} of {run['spans']} spans are listed")
 
 
 @runs.command("reread")
@@ -255,9 +272,11 @@ def _tokens(run: JsonValue) -> int | None:
     return sum(known) if known else None
 
 
-def _fact(name: str, value: JsonValue) -> object:
+def _fact(name: str, value: JsonValue, run: JsonValue) -> object:
     if name.endswith("_ns"):
         return show.seconds(value)
+    if name == "cost_usd" and run["unpriced_calls"]:
+        return "unknown" if value is None else show.usd(value, unpriced=run["unpriced_calls"])
     return value
 
 

@@ -89,9 +89,11 @@ def seconds(nanos: int | None) -> str:
     return f"{nanos / 60e9:.1f} min"
 
 
-def usd(amount: float | None) -> str:
-    """Return an amount of money; unknown is a dash."""
-    return "–" if amount is None else f"${amount:.4f}"
+def usd(amount: float | None, *, unpriced: int = 0) -> str:
+    """Return an amount of money; unknown is a dash, calls without a price make it "at least"."""
+    if amount is None:
+        return "–"
+    return f"≥ ${amount:.4f}" if unpriced else f"${amount:.4f}"
 
 
 def when(text: str | None) -> str:
