@@ -17,12 +17,15 @@ from scoring.grading.evidence import BodyReader, StoredEvidence
 from scoring.grading.port import Grader, State
 from scoring.grading.run import Judged, judge
 from scoring.jobs import Job
-from scoring.store import JudgedKey
+from scoring.store import JudgedKey, Made
+from scoring.verdicts import JudgedRun
 
 log = structlog.get_logger(__name__)
 
 JUDGE = "judge"
 WIDTH = dt.timedelta(seconds=10)
+VERDICTS = "verdicts"
+_HOUR = dt.timedelta(hours=1)
 _AT_ONCE = 8
 """Runs judged at the same time: graders that ask other systems wait most of the time."""
 
@@ -56,7 +59,7 @@ class RunsRead(BodyReader, Protocol):
 class Judgments(Protocol):
     """What was judged."""
 
-    def judged(self, runs: Sequence[Run]) -> Mapping[JudgedKey, State]:
+    def judged(self, runs: Sequence[Run]) -> Mapping[JudgedKey, Made]:
         """Return which judgments of these runs were made."""
 
 
@@ -65,6 +68,16 @@ class Written(Protocol):
 
     def write(self, judged: Sequence[Judged]) -> None:
         """Write labels, violations and statuses."""
+
+
+class Summed(Protocol):
+    """Where the verdicts of runs are kept."""
+
+    def lacking(self, runs: Sequence[Run], known: Mapping[JudgedKey, Made]) -> set[RunId]:
+        """Return the runs whose verdict is missing, or older than a judgment of theirs."""
+
+    def keep(self, judged: Sequence[JudgedRun], *, at: Nanos) -> None:
+        """Write the verdicts of runs whose judgments are stored."""
 
 
 class Meter(Protocol):
@@ -89,6 +102,7 @@ class Judging:
         reader: RunsRead,
         judgments: Judgments,
         writer: Written,
+        verdicts: Summed,
         *,
         clock: Clock,
         meter: Meter,
@@ -98,6 +112,7 @@ class Judging:
         self._reader = reader
         self._judgments = judgments
         self._writer = writer
+        self._verdicts = verdicts
         self._clock = clock
         self._meter = meter
         self._stop = stop
@@ -106,11 +121,19 @@ class Judging:
     def window(self, window: Window, token: str) -> int:
         """Judge the runs that were written as settled in a window; return the judgments made."""
         del token  # what is written names itself
+        return self._settled_in(window, self.graders)
+
+    def sum_up(self, window: Window, token: str) -> int:
+        """Make the verdicts that runs written in a window lack, of the judgments there are."""
+        del token
+        return self._settled_in(window, ())
+
+    def _settled_in(self, window: Window, graders: Sequence[Grader]) -> int:
         ids = self._reader.settled_between(to_nanos(window.start), to_nanos(window.end))
         done = 0
         for start in range(0, len(ids), 500):
             runs = self._reader.many_runs(ids[start : start + 500]).values()
-            done += self.runs([run for run in runs if run.state is RunState.SETTLED], self.graders)
+            done += self.runs([run for run in runs if run.state is RunState.SETTLED], graders)
         return done
 
     def runs(
@@ -137,37 +160,48 @@ class Judging:
         open_: dict[RunId, list[Grader]] = {}
         for run in runs:
             for grader in graders:
-                state = known.get(JudgedKey(run.run_id, run.revision, grader.name, grader.version))
-                if state is None or again(state):
+                made = known.get(JudgedKey(run.run_id, run.revision, grader.name, grader.version))
+                if made is None or again(made.state):
                     open_.setdefault(run.run_id, []).append(grader)
-        work = [run for run in runs if run.run_id in open_]
+        bare = self._verdicts.lacking(runs, known)
+        work = [run for run in runs if run.run_id in open_ or run.run_id in bare]
         if not work:
             return 0
         steps = self._reader.counted_steps(work)
+        seen = {(key.run_id, key.revision) for key in known}
         at = to_nanos(self._clock())
 
-        def one(run: Run) -> list[Judged]:
+        def one(run: Run) -> JudgedRun:
             evidence = StoredEvidence(run, steps[run.run_id], self._reader)
-            return [judge(grader, evidence, at=at) for grader in open_[run.run_id]]
+            return JudgedRun(
+                run=run,
+                steps=steps[run.run_id],
+                judged=[judge(grader, evidence, at=at) for grader in open_.get(run.run_id, ())],
+                first=(run.run_id, run.revision) not in seen,
+            )
 
         done = 0
-        held: list[Judged] = []
+        held: list[JudgedRun] = []
         since = time.monotonic()
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="judge") as pool:
-            for rows in pool.map(one, work):
-                held += rows
+            for found in pool.map(one, work):
+                held.append(found)
                 if time.monotonic() - since >= _HELD:
-                    done += self._keep(held)
+                    done += self._keep(held, at)
                     held, since = [], time.monotonic()
                     if self._stop():
                         # Leaving the loop cancels the runs that nobody has begun to judge.
                         raise Stopping
-        return done + self._keep(held)
+        return done + self._keep(held, at)
 
-    def _keep(self, judged: Sequence[Judged]) -> int:
+    def _keep(self, runs: Sequence[JudgedRun], at: Nanos) -> int:
+        """Write what was judged, then the verdicts made of it; return the judgments."""
+        judged = [one for run in runs for one in run.judged]
         if judged:
             self._writer.write(judged)
             self._told(judged)
+        if runs:
+            self._verdicts.keep(runs, at=at)
         return len(judged)
 
     def _told(self, judged: Sequence[Judged]) -> None:
@@ -184,17 +218,36 @@ def judge_job(
     judging: Judging, reader: RunsRead, watermark: Callable[[], dt.datetime | None]
 ) -> Job:
     """Return the job; its windows are those of the writing of runs."""
+    return _of_written_runs(
+        JUDGE, WIDTH, judging.window, reader, watermark,
+        "judges settled runs by every policy and grader, once for each revision",
+    )  # fmt: skip
 
+
+def verdicts_job(
+    judging: Judging, reader: RunsRead, watermark: Callable[[], dt.datetime | None]
+) -> Job:
+    """Return the job that makes the verdicts which are missing: of old runs, and after a crash."""
+    return _of_written_runs(
+        VERDICTS, _HOUR, judging.sum_up, reader, watermark,
+        "makes the verdicts that metrics add up, where the judge left none",
+    )  # fmt: skip
+
+
+def _of_written_runs(
+    name: str, width: dt.timedelta, run: Callable[[Window, str], int], reader: RunsRead,
+    watermark: Callable[[], dt.datetime | None], purpose: str,
+) -> Job:  # fmt: skip
     def upcoming(moment: dt.datetime) -> dt.datetime | None:
         found = reader.first_written(to_nanos(moment))
         return None if found is None else from_nanos(found)
 
     return Job(
-        name=JUDGE,
-        width=WIDTH,
-        run=judging.window,
+        name=name,
+        width=width,
+        run=run,
         watermark=watermark,
         beginning=lambda: upcoming(from_nanos(Nanos(0))),
         upcoming=upcoming,
-        purpose="judges settled runs by every policy and grader, once for each revision",
+        purpose=purpose,
     )

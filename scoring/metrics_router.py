@@ -8,7 +8,7 @@ from gnomon.clock import Clock, rfc3339, to_nanos, utc_now
 from gnomon.errors import InputError
 from gnomon.http import PROBLEMS, Cursor, Json, Limit, known_parameters, moment_of, pack, unpack
 from gnomon.model import JsonValue, Origin
-from scoring.metrics.reader import Behind, MetricReader, Which
+from scoring.metrics.reader import VERDICTS, Behind, MetricReader, Which
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import Measured
 from scoring.versions.reader import CompareReader
@@ -119,8 +119,8 @@ def _add_behind(router: APIRouter, metrics: MetricReader, clock: Clock) -> None:
         scope: Annotated[Scope, Depends(asked)],
         part: Annotated[str, Query(max_length=80)] = "scoped",
         grader: Annotated[str, Query(max_length=200)] = "",
-        verdict: Annotated[str, Query(pattern="^(any|pass|fail)$")] = "any",
-        rule: Annotated[str, Query(max_length=500, description="`policy/rule`")] = "",
+        verdict: Annotated[str, Query(pattern=f"^({'|'.join(VERDICTS)})$")] = "any",
+        rule: Annotated[str, Query(max_length=500, description="`policy/rule`, or a policy.")] = "",
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Response:

@@ -2,8 +2,15 @@
 -- as JSON text: parsing an Array parameter costs ten times as much.
 
 -- name: judged
-SELECT run_id, revision, grader, grader_version, state
+SELECT run_id, revision, grader, grader_version, state, toUnixTimestamp64Nano(at) AS at
 FROM grader_status FINAL
+WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
+    AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+    AND run_id IN JSONExtract({runs:String}, 'Array(String)');
+
+-- name: verdicts_made
+SELECT run_id, revision, toUnixTimestamp64Nano(judged_at) AS judged_at
+FROM verdicts FINAL
 WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
     AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
     AND run_id IN JSONExtract({runs:String}, 'Array(String)');

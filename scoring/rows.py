@@ -72,6 +72,60 @@ class ViolationRow(_OfRun):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictRow:
+    """What all graders together say of a run at one revision, and what its steps did."""
+
+    started_at: Nanos
+    run_id: RunId
+    revision: int
+    verified: int
+    """1 right, 0 wrong, -1 nobody knows; by code, else by people, never by a model or the agent."""
+    claimed: bool
+    claim_held: int
+    """1 what the agent claims is so, 0 it is not, -1 nobody could tell."""
+    people_judged: bool
+    people_passed: bool
+    rules_judged: bool
+    """Somebody looked for broken rules: a grader of policy or trajectory, or one that found some."""
+    policies_judged: bool
+    budgets_judged: bool
+    rule_broken: bool
+    hard: bool
+    budget_hit: bool
+    checks_missed: bool
+    gates_broken: bool
+    doubled: bool
+    graders: Sequence[str]
+    """Each with the newest version that looked; the next five are about the same graders."""
+    grader_versions: Sequence[str]
+    surfaces: Sequence[str]
+    kinds: Sequence[str]
+    states: Sequence[str]
+    passes: Sequence[int]
+    """1 pass, 0 fail, -1 neither."""
+    policies: Sequence[str]
+    """Of every rule that was broken, once."""
+    rules: Sequence[str]
+    severities: Sequence[str]
+    model_steps: int
+    steps_without_usage: int
+    told_calls: int
+    repeats: int
+    people_steps: int
+    interventions: int
+    approvals: int
+    auto_approvals: int
+    decisions: int
+    overrides: int
+    waiting_ns: int
+    decision_ns: Sequence[int]
+    call_tokens: Sequence[int]
+    judged_at: Nanos
+    """When the last of its judgments was made."""
+    at: Nanos
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WindowRow:
     """A finished window of a job."""
 

@@ -19,11 +19,12 @@ from scoring.counters import Counters
 from scoring.grading.port import Grader
 from scoring.grading.spec import Means
 from scoring.jobs import Job, Jobs
-from scoring.judge import JUDGE, Judging, judge_job
+from scoring.judge import JUDGE, Judging, judge_job, verdicts_job
 from scoring.reading import Judgments
 from scoring.router import build_router
 from scoring.scheduler import Scheduler
 from scoring.store import JudgmentReader, JudgmentWriter, StoredLedger
+from scoring.verdicts import Verdicts
 from scoring.watched import Watched, watched
 
 
@@ -60,20 +61,20 @@ def build(
     graders = said.built(Means(store=store))
     stopping = threading.Event()
     counters = Counters(metrics.registry)
-    stored = JudgmentReader(store)
+    stored, writer = JudgmentReader(store), JudgmentWriter(store)
     ledger = StoredLedger(store)
     judging = Judging(
         graders,
         reader,
         stored,
-        JudgmentWriter(store),
+        writer,
+        Verdicts(stored, writer),
         clock=clock,
         meter=counters,
         stop=stopping.is_set,
     )
-    jobs = Jobs(
-        jobs=[judge_job(judging, reader, watermark), *more_jobs], ledger=ledger, clock=clock
-    )
+    own = [judge_job(judging, reader, watermark), verdicts_job(judging, reader, watermark)]
+    jobs = Jobs(jobs=[*own, *more_jobs], ledger=ledger, clock=clock)
     backfills = Backfills(judging, reader, clock=clock)
     judgments = Judgments(
         stored=stored,

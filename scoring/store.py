@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from scoring import statements as st
 from scoring.grading.port import State
 from scoring.grading.run import Judged
 from scoring.jobs import Done
-from scoring.rows import LabelRow, StatusRow, ViolationRow, WindowRow
+from scoring.rows import LabelRow, StatusRow, VerdictRow, ViolationRow, WindowRow
 from scoring.statements import ViolationFilter, ViolationPosition
 
 _MANY = 500
@@ -59,6 +59,13 @@ class StatusCount:
     last_at: Nanos
 
 
+class Made(NamedTuple):
+    """What became of a judgment, and when."""
+
+    state: State
+    at: Nanos
+
+
 class JudgmentWriter:
     """Writes what graders said. Every write may come again."""
 
@@ -79,6 +86,14 @@ class JudgmentWriter:
             "grader_status", statuses, token=f"status:{token}", tag="scoring.grader_status"
         )
 
+    def write_verdicts(self, verdicts: Sequence[VerdictRow]) -> None:
+        """Write verdicts; a later one of the same run and revision replaces the earlier."""
+        digest = hashlib.sha256()
+        for row in verdicts:
+            digest.update(repr(replace(row, at=Nanos(0))).encode())
+        token = f"verdicts:{digest.hexdigest()}"
+        self._store.insert("verdicts", verdicts, token=token, tag="scoring.verdicts")
+
 
 def _token(statuses: Sequence[StatusRow]) -> str:
     """Name a write by what it holds, the moment of writing left out."""
@@ -96,13 +111,20 @@ class JudgmentReader:
         self._store = store
         self._sql = load("scoring")
 
-    def judged(self, runs: Sequence[Run]) -> dict[JudgedKey, State]:
+    def judged(self, runs: Sequence[Run]) -> dict[JudgedKey, Made]:
         """Return which judgments of these runs were made, whatever the revision."""
         return {
-            JudgedKey(row["run_id"], row["revision"], row["grader"], row["grader_version"]): State(
-                row["state"]
+            JudgedKey(row["run_id"], row["revision"], row["grader"], row["grader_version"]): Made(
+                State(row["state"]), Nanos(row["at"])
             )
             for row in self._of_runs(self._sql["judged"], "judged", runs)
+        }
+
+    def verdicts_made(self, runs: Sequence[Run]) -> dict[tuple[str, int], Nanos]:
+        """Return up to which judgment the verdicts of runs and revisions speak."""
+        return {
+            (row["run_id"], row["revision"]): Nanos(row["judged_at"])
+            for row in self._of_runs(self._sql["verdicts_made"], "verdicts_made", runs)
         }
 
     def statuses(self, runs: Sequence[Run]) -> dict[RunId, list[StatusRow]]:

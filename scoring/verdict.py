@@ -1,17 +1,27 @@
-"""Whether a run did what it should have done: one verdict from the labels of all graders."""
+"""Whether a run did what it should have done: one verdict from the labels of all graders; pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
+from gnomon.clock import Nanos
+from gnomon.model import Run
+from scoring.acts import Acts
 from scoring.grading.port import GraderKind, State, Surface
 from scoring.reading import RunJudgments
-from scoring.rows import LabelRow, StatusRow
+from scoring.rows import LabelRow, StatusRow, VerdictRow, ViolationRow
+
+_RULES = frozenset({Surface.POLICY, Surface.TRAJECTORY})
+"""Surfaces whose breaches are violations; of others a hard breach is one."""
+
+TWICE = "once"
+"""The rule of graders that count effects: a write took effect more than once."""
 
 
 def verified(judged: RunJudgments) -> bool | None:
     """Return whether the outcome is right; None when nobody knows.
 
     By code, else by people, never by a model or by what the agent claims; one grader that says
-    no is enough. The same as the column `verified` of the metrics.
+    no is enough.
     """
     labels = deciding(judged)
     return all(label.passed for label in labels) if labels else None
@@ -19,18 +29,120 @@ def verified(judged: RunJudgments) -> bool | None:
 
 def deciding(judged: RunJudgments) -> Sequence[LabelRow]:
     """Return the labels that the verdict is made of: outcome, by the newest version of a grader."""
-    newest: dict[str, StatusRow] = {}
-    for status in judged.statuses:
-        known = newest.get(status.grader)
-        if status.state is not State.WAITING and (known is None or status.at > known.at):
-            newest[status.grader] = status
-    versions = {(name, status.grader_version) for name, status in newest.items()}
     labels = [
         label
-        for label in judged.labels
-        if label.surface is Surface.OUTCOME
-        and label.passed is not None
-        and (label.grader, label.grader_version) in versions
+        for label in _present(judged)
+        if label.surface is Surface.OUTCOME and label.passed is not None
     ]
     code = [one for one in labels if one.kind is GraderKind.CODE and one.claimed is None]
     return code or [one for one in labels if one.kind is GraderKind.HUMAN]
+
+
+def newest(statuses: Sequence[StatusRow]) -> Mapping[str, StatusRow]:
+    """Return the status of each grader's newest version that looked, by grader."""
+    found: dict[str, StatusRow] = {}
+    for status in statuses:
+        known = found.get(status.grader)
+        if status.state is not State.WAITING and (known is None or status.at >= known.at):
+            found[status.grader] = status
+    return found
+
+
+def verdict_row(run: Run, judged: RunJudgments, acts: Acts, *, at: Nanos) -> VerdictRow:
+    """Return what is stored of a run at its present revision."""
+    graders = newest(judged.statuses)
+    labels = _present(judged)
+    broken = _Broken.of(graders, judged.violations)
+    passed = {label.grader: _told(label.passed) for label in labels}
+    claims = [label for label in labels if label.claimed]
+    people = [
+        label.passed
+        for label in labels
+        if label.surface is Surface.OUTCOME
+        and label.kind is GraderKind.HUMAN
+        and label.passed is not None
+    ]
+    graded = {status.surface for status in graders.values() if status.state is State.GRADED}
+    return VerdictRow(
+        started_at=run.started_at,
+        run_id=run.run_id,
+        revision=run.revision,
+        verified=_told(verified(judged)),
+        claimed=bool(claims),
+        claim_held=min((_told(c.passed) for c in claims if c.passed is not None), default=-1),
+        people_judged=bool(people),
+        people_passed=bool(people) and all(people),
+        rules_judged=bool(graded & _RULES) or broken.any,
+        policies_judged=Surface.POLICY in graded,
+        budgets_judged=bool(graded & {Surface.POLICY, Surface.EFFICIENCY}),
+        rule_broken=broken.any,
+        hard=broken.hard,
+        budget_hit=broken.starts("budgets.", within=tuple(Surface)),
+        checks_missed=broken.starts("required_before.", "conditionally_required_before."),
+        gates_broken=broken.starts("conditionally_required_before."),
+        doubled=broken.starts("prohibited.", TWICE),
+        graders=list(graders),
+        grader_versions=[status.grader_version for status in graders.values()],
+        surfaces=[str(status.surface) for status in graders.values()],
+        kinds=[str(status.kind) for status in graders.values()],
+        states=[str(status.state) for status in graders.values()],
+        passes=[
+            passed.get(name, -1) if status.state is State.GRADED else -1
+            for name, status in graders.items()
+        ],
+        policies=[policy for policy, _, _ in broken.rules],
+        rules=[rule for _, rule, _ in broken.rules],
+        severities=[severity for _, _, severity in broken.rules],
+        **asdict(acts),
+        judged_at=max((status.at for status in judged.statuses), default=at),
+        at=at,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Broken:
+    """The rules that a run broke, each once, with the surface of the grader that found it."""
+
+    rules: Sequence[tuple[str, str, str]]
+    """Policy, rule, severity."""
+    surfaces: Mapping[str, Surface]
+
+    @classmethod
+    def of(cls, graders: Mapping[str, StatusRow], violations: Sequence[ViolationRow]) -> "_Broken":
+        counted = [
+            (one.policy, one.rule, str(one.severity))
+            for one in violations
+            if (status := graders.get(one.policy)) is not None
+            and status.grader_version == one.policy_version
+            and one.place < status.violations
+        ]
+        surfaces = {name: status.surface for name, status in graders.items()}
+        return cls(rules=list(dict.fromkeys(counted)), surfaces=surfaces)
+
+    @property
+    def hard(self) -> bool:
+        return any(severity == "hard" for _, _, severity in self.rules)
+
+    @property
+    def any(self) -> bool:
+        return self.hard or any(self.surfaces[policy] in _RULES for policy, _, _ in self.rules)
+
+    def starts(self, *prefixes: str, within: Collection[Surface] = _RULES) -> bool:
+        """Return whether a rule so named was broken, by a grader of one of these surfaces."""
+        return any(
+            rule.startswith(prefixes) and self.surfaces[policy] in within
+            for policy, rule, _ in self.rules
+        )
+
+
+def _present(judged: RunJudgments) -> Sequence[LabelRow]:
+    graders = newest(judged.statuses)
+    return [
+        label
+        for label in judged.labels
+        if label.grader in graders and graders[label.grader].grader_version == label.grader_version
+    ]
+
+
+def _told(passed: bool | None) -> int:
+    return -1 if passed is None else int(passed)

@@ -22,7 +22,8 @@ from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.policies.language import Policy
 from scoring.reading import Judgments
 from scoring.rows import LabelRow, StatusRow, ViolationRow
-from scoring.store import JudgmentReader, StoredLedger
+from scoring.store import JudgmentReader, JudgmentWriter, StoredLedger
+from scoring.verdicts import JudgedRun, Verdicts
 from scoring.versions.reader import CompareReader
 from tests import desk
 from tests.desk import DAY, MINUTE, NOW, SECOND
@@ -87,6 +88,17 @@ class Rows:
             ("grader_status", self.statuses),
         ):
             store.insert(table, rows)
+
+    def sum_up(self, store: Store, reader: Reader, runs: Sequence[Run]) -> None:
+        """Make the verdicts of the runs that were judged, as the job of that name does."""
+        said = {row.run_id for row in self.statuses}
+        judged = [run for run in runs if run.run_id in said]
+        steps = reader.counted_steps(judged)
+        verdicts = Verdicts(JudgmentReader(store), JudgmentWriter(store))
+        verdicts.keep(
+            [JudgedRun(run=run, steps=steps[run.run_id], judged=(), first=False) for run in judged],
+            at=NOW,
+        )
 
     def judge(
         self, run: Run, grader: Grader, *, passed: bool | None, state: State = State.GRADED,
@@ -217,6 +229,7 @@ def judged_desk(data: Path, *, count: int = 700) -> Iterator[World]:
         steps = [step for found in memory.steps.values() for step in found]
         reader = written(store, runs, steps)
         rows.write(store)
+        rows.sum_up(store, reader, runs)
         yield World(store, reader, judging_of(store, reader), runs, verified, broken)
 
 
@@ -258,5 +271,6 @@ def fifty_bugs(data: Path) -> Iterator[World]:
     with migrated_store("embedded", data) as store:
         reader = written(store, runs)
         rows.write(store)
+        rows.sum_up(store, reader, runs)
         judging = judging_of(store, reader, watched=ruled(50), graders=[grader])
         yield World(store, reader, judging, runs, verified, {})

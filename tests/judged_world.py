@@ -5,14 +5,20 @@ from typing import Any
 from gnomon.clock import Nanos
 from gnomon.model import Kind, Run, RunId, RunState, RunStatus, SpanId, Step, TraceId
 from gnomon.store import Store
+from scoring.acts import acts_of
 from scoring.grading.port import GraderKind, State, Surface
+from scoring.reading import RunJudgments
 from scoring.rows import LabelRow, StatusRow, ViolationRow
+from scoring.store import JudgmentWriter
+from scoring.verdict import verdict_row
 from tests.row_writer import RowWriter
 
 SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
 MONDAY = Nanos(2_000 * 7 * DAY + 4 * DAY)
 """1970-01-01 was a Thursday."""
+
+Said = tuple[list[StatusRow], list[LabelRow], list[ViolationRow]]
 
 
 class World:
@@ -22,6 +28,9 @@ class World:
         self.store = store
         self.number = 0
         self.runs: dict[str, Run] = {}
+        self.steps: dict[str, list[Step]] = {}
+        self.said: dict[tuple[str, int], Said] = {}
+        self.sums = 0
 
     def run(
         self, *, verified: bool | None = True, claimed: bool | None = None, broken: str = "",
@@ -81,6 +90,8 @@ class World:
                 message="m", severity="hard", steps=(), at=run.started_at,
             )  # fmt: skip
             self.store.insert("violations", [breach])
+            self._said(run)[2].append(breach)
+        self.sum_up(run)
 
     def label(
         self, run: Run, grader: str, surface: Surface, *, version: str = "1", violations: int = 0,
@@ -91,9 +102,25 @@ class World:
             "kind": kind, "at": Nanos(run.started_at + at),
         }  # fmt: skip
         if said:
-            self.store.insert("labels", [LabelRow(**given, **said)])
+            label = LabelRow(**given, **said)
+            self.store.insert("labels", [label])
+            self._said(run)[1].append(label)
         status = StatusRow(**given, state=state, violations=int(violations))
         self.store.insert("grader_status", [status])
+        self._said(run)[0].append(status)
+        self.sum_up(run)
+
+    def sum_up(self, run: Run) -> None:
+        """Write the verdict that follows from everything that was written of a run."""
+        self.sums += 1
+        statuses, labels, violations = self._said(run)
+        judged = RunJudgments(statuses=statuses, labels=labels, violations=violations)
+        acts = acts_of(self.steps.get(run.run_id, ()))
+        row = verdict_row(run, judged, acts, at=Nanos(MONDAY + self.sums))
+        JudgmentWriter(self.store).write_verdicts([row])
+
+    def _said(self, run: Run) -> Said:
+        return self.said.setdefault((run.run_id, run.revision), ([], [], []))
 
     def _of(self, run: Run) -> dict[str, Any]:
         return {
@@ -109,4 +136,7 @@ class World:
             "span_id": SpanId(f"{number:016x}"), "started_at": at, "ended_at": at,
             "duration_ns": 0, "kind": kind, "counted": True,
         }  # fmt: skip
-        RowWriter(self.store).steps([Step(**{**given, **values})], folded_at=1)
+        step = Step(**{**given, **values})
+        RowWriter(self.store).steps([step], folded_at=1)
+        self.steps.setdefault(run.run_id, []).append(step)
+        self.sum_up(run)

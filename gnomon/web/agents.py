@@ -221,6 +221,7 @@ def _absent(name: str) -> Number:
         name=name,
         number=Markup('<span class="few">no data</span>'),
         beside=Markup("of this version"),
+        told=Markup("of this version"),
         href="",
         low=None,
         value=None,

@@ -35,6 +35,8 @@ class Number:
     name: str
     number: Markup
     beside: Markup
+    told: Markup
+    """The same with n as a link to the runs it counts."""
     href: str
     """The runs that count; '' when no list can show them."""
     low: float | None
@@ -77,7 +79,7 @@ def written(metric: Metric, text: str = "") -> Written:
         for reason in shown.excluded
         if reason in metric.guard and metric.guard[reason].value is not None
     }
-    return _pieces(shown, text, [*guards], left)
+    return _pieces(shown, text, [*guards], left, "")
 
 
 def rate(metric: Metric) -> Markup:
@@ -101,7 +103,8 @@ def numbers(guarded: Guarded) -> Sequence[Number]:
 def number(name: str, figure: Figure) -> Number:
     """Return one figure, to stand in a row or card with its fellows."""
     _refuse_bare(figure.shown)
-    pieces = _pieces(figure.shown, figure.text, [], {})
+    pieces = _pieces(figure.shown, figure.text, [], {}, "")
+    behind = "" if figure.link is None else address_of(figure.link)
     link = figure.hits or figure.link
     shows = figure.shown.value is not None or bounded(figure.shown)
     known = figure.shown if shows else None
@@ -109,6 +112,7 @@ def number(name: str, figure: Figure) -> Number:
         name=name,
         number=pieces.number,
         beside=pieces.beside,
+        told=_pieces(figure.shown, figure.text, [], {}, behind).beside,
         href=address_of(link) if link is not None and shows else "",
         low=known.low if known else None,
         value=known.value if known else None,
@@ -125,7 +129,10 @@ def _refuse_bare(shown: Shown) -> None:
         raise TypeError("a share without interval can not be shown")
 
 
-def _pieces(shown: Shown, text: str, more: Sequence[str], left: Mapping[str, str]) -> Written:
+def _pieces(
+    shown: Shown, text: str, more: Sequence[str], left: Mapping[str, str], behind: str
+) -> Written:
+    """Return a number in writing; `behind` is the address of the runs that n counts."""
     if shown.value is None and not bounded(shown):
         word = "not enough data" if NOT_ENOUGH in shown.flags else "no data"
         reason = text or f"no {shown.unit} yet"
@@ -135,14 +142,14 @@ def _pieces(shown: Shown, text: str, more: Sequence[str], left: Mapping[str, str
     few = shown.n < FEW and shown.scale != "count"
     if shown.value is None:
         said = span_words(shown.low or 0, shown.high or 0, shown.scale)
-        parts = ["worst to best case"]
+        parts: list[str | Markup] = ["worst to best case"]
     else:
         said = value_words(shown.value, shown.scale)
         plain = shown.method in ("count", "maximum")
         parts = [] if plain and shown.low is None else [interval_words(shown)]
     unit = "" if shown.unit == "run" else f" {shown.unit}{'' if shown.n == 1 else 's'}"
     parts += [
-        f"n = {count(shown.n)}{unit}" + (", few" if few else ""),
+        _counted(f"n = {count(shown.n)}{unit}", behind) + (", few" if few else ""),
         *(
             f"{count(n)} {_plain(why)}{left.get(why, '')} left out"
             for why, n in shown.excluded.items()
@@ -156,10 +163,20 @@ def _pieces(shown: Shown, text: str, more: Sequence[str], left: Mapping[str, str
     return Written(
         Markup('<span class="{}">{}</span>').format(look, said),
         Markup(", ").join(
-            Markup('<span class="nowrap">{}</span>').format(part) if len(part) < _WRAPS else part
+            Markup('<span class="nowrap">{}</span>').format(part) if _short(part) else part
             for part in parts
         ),
     )
+
+
+def _short(part: str | Markup) -> bool:
+    return len(part) < _WRAPS or isinstance(part, Markup)
+
+
+def _counted(text: str, behind: str) -> Markup:
+    if not behind:
+        return Markup("{}").format(text)
+    return Markup('<a class="plain" href="{}">{}</a>').format(behind, text)
 
 
 def _plain(word: str) -> str:

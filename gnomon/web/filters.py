@@ -13,7 +13,7 @@ from gnomon.errors import InputError
 from gnomon.model import Origin, RunState, RunStatus
 from gnomon.web.timeline import PERIODS, SECOND, Timeline, back_from, timeline
 from scoring.metrics.parts import PARTS
-from scoring.metrics.reader import Which
+from scoring.metrics.reader import VERDICTS, Which
 
 NAMES = {
     "status": "status",
@@ -33,7 +33,6 @@ NAMES = {
 }
 JUDGED = ("part", "grader", "verdict", "rule")
 """Conditions that only graders can answer."""
-VERDICTS = ("any", "pass", "fail")
 ALL = "all"
 DEFAULT_PERIOD = "7d"
 _KEY = "key."

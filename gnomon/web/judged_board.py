@@ -18,13 +18,22 @@ from scoring.metrics.figures import Figure as Measured
 from scoring.metrics.pulse import Beat, Pulse
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import RELEASE
-from scoring.statements import ViolationFilter
+from scoring.metrics.surfaces import RuleCount
 
-_EVER = 2**62
-"""A width of time that holds every moment: one bucket."""
 _RULES = 5
 _AT_ONCE = 3
 """Questions at once; each is mostly the planning of its statement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """One rule that was broken."""
+
+    name: str
+    href: str
+    """Its page."""
+    runs: int
+    runs_href: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +50,8 @@ class JudgedBoard:
     figures: Sequence[Figure]
     versions: Mapping[tuple[str, str], Pulse]
     """By agent and version."""
-    rules: Sequence[tuple[str, int, str]]
-    """Rule, runs that broke it, address."""
+    rules: Sequence[Broken]
+    """Those that most runs broke."""
 
 
 def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) -> JudgedBoard:
@@ -55,9 +64,11 @@ def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) ->
         asked_beats = pool.submit(judging.metrics.beats, scope, width_ns=data.time.width)
         asked_versions = pool.submit(judging.metrics.pulse, scope, by=RELEASE)
         asked_was = pool.submit(judging.metrics.pulse, earlier)
+        asked_broken = pool.submit(judging.metrics.broken, scope)
         (now,) = judging.metrics.pulse(scope)
         (was,), versions = asked_was.result(), asked_versions.result()
         by_time = {one.start: one for one in asked_beats.result()}
+        broken = asked_broken.result()
     points = [by_time.get(start) for start in data.time.starts]
     return JudgedBoard(
         at=data.now,
@@ -69,7 +80,7 @@ def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) ->
             verdict_charts.verdict_figure(data, points, now, period.words),
         ],
         versions={_release(one): one for one in versions},
-        rules=_rules(judging, scope, period, agent),
+        rules=_rules(broken, data, period, agent),
     )
 
 
@@ -120,19 +131,15 @@ def said(figure: Measured) -> str:
 def _three(data: Data, period: Period, now: Pulse, was: Pulse, points: Points) -> Sequence[Tile]:
     rate = figures.number("Pass rate", now.pass_rate.measure)
     pieces = figures.written(figures.metric_of(now.pass_rate), now.pass_rate.measure.text)
-    solved = now.three.solution_rate
-    beside = pieces.beside
-    if bounded(solved.shown):
-        beside += f"; solved of all settled runs {said(solved)}"
     return [
         tile(
             data,
             period,
             "Pass rate",
             number=pieces.number,
-            beside=beside,
+            beside=pieces.beside,
             was=said(was.pass_rate.measure),
-            course=_course(points, "passed"),
+            course=_course(points, "completion"),
             href=rate.href or data.query.url(),
         ),
         _tile(
@@ -166,20 +173,15 @@ def _tiles(data: Data, period: Period, now: Pulse, was: Pulse, points: Points) -
     ]
 
 
-def _rules(
-    judging: Judging, scope: Scope, period: Period, agent: str
-) -> Sequence[tuple[str, int, str]]:
-    where = ViolationFilter(
-        since=scope.since, agent=scope.agent, graders=judging.judgments.present_versions()
-    )
-    found = judging.judgments.violation_buckets(where, width_ns=_EVER)
-    ordered = sorted(found, key=lambda one: (-one.runs, one.policy, one.rule))
+def _rules(broken: Sequence[RuleCount], data: Data, period: Period, agent: str) -> Sequence[Broken]:
+    ordered = sorted(broken, key=lambda one: (-one.runs, one.policy, one.rule))
     tail = f"?period={period.name}" + (f"&agent={quote(agent)}" if agent else "")
     return [
-        (
-            f"{one.policy}/{one.rule}",
-            one.runs,
-            f"/policies/{quote(one.policy)}/{quote(one.rule)}{tail}",
+        Broken(
+            name=f"{one.policy}/{one.rule}",
+            href=f"/policies/{quote(one.policy)}/{quote(one.rule)}{tail}",
+            runs=one.runs,
+            runs_href=data.query.having(rule=f"{one.policy}/{one.rule}").url(),
         )
         for one in ordered[:_RULES]
     ]

@@ -24,7 +24,6 @@ from scoring.metrics.rules import RuleReport
 from scoring.reading import position
 from scoring.rows import ViolationRow
 from scoring.statements import ViolationFilter, ViolationPosition
-from scoring.store import ViolationBucket
 
 PAGE = 50
 _LINES = 3
@@ -94,10 +93,7 @@ def policies(reader: PageReader, judging: Judging, asked: Asked, now: Nanos) -> 
     """Return every rule with the runs that broke it, and violations over time."""
     data = data_of(reader, asked, now)
     reports = judging.metrics.rules(asked.scope(now), judging.policies)
-    buckets = judging.judgments.violation_buckets(
-        _filter(judging, asked, data), width_ns=data.time.width
-    )
-    by_rule = _by_rule(buckets)
+    by_rule = _by_rule(judging, asked, data)
     return PoliciesView(
         asked=asked,
         agents=agents_of(reader, asked, now),
@@ -123,7 +119,7 @@ def rule(
         raise NotFound(f"no rule {name} in this time; look at the list of policies")
     data = data_of(reader, asked, now)
     where = _filter(judging, asked, data, policy=report.policy, rule=report.rule)
-    buckets = judging.judgments.violation_buckets(where, width_ns=data.time.width)
+    counts = _by_rule(judging, asked, data).get(name, {})
     place = None
     if after:
         place = ViolationPosition(*unpack("violations", after, int, str, str, str, int, int))
@@ -139,7 +135,7 @@ def rule(
         text=""
         if report.text is None
         else yaml.safe_dump(report.text, sort_keys=False, allow_unicode=True).strip(),
-        figure=_rule_figure(data, _by_rule(buckets).get(name, {}), report, title),
+        figure=_rule_figure(data, counts, report, title),
         lines=[_violation(one) for one in shown],
         older=asked.url(after=pack("violations", *position(shown[-1])))
         if len(found) > PAGE
@@ -157,8 +153,8 @@ def _filter(
     asked: Asked,
     data: Data,
     *,
-    policy: str | None = None,
-    rule: str | None = None,
+    policy: str,
+    rule: str,
 ) -> ViolationFilter:
     return ViolationFilter(
         since=back_from(data.now, asked.period).since,
@@ -169,11 +165,13 @@ def _filter(
     )
 
 
-def _by_rule(buckets: Sequence[ViolationBucket]) -> dict[str, dict[int, int]]:
+def _by_rule(judging: Judging, asked: Asked, data: Data) -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
-    for one in buckets:
-        points = found.setdefault(f"{one.policy}/{one.rule}", {})
-        points[int(one.start)] = points.get(int(one.start), 0) + one.runs
+    broken = judging.metrics.broken_by_time(asked.scope(data.now), width_ns=data.time.width)
+    for start, counts in broken.items():
+        for one in counts:
+            points = found.setdefault(f"{one.policy}/{one.rule}", {})
+            points[int(start)] = points.get(int(start), 0) + one.runs
     return found
 
 

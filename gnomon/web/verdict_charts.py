@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gnomon.web import svg
-from gnomon.web.amounts import FEW, interval_words
+from gnomon.web.amounts import FEW, bounded, span_words
 from gnomon.web.axes import Axis, axis
 from gnomon.web.charts import stretch
 from gnomon.web.formats import count, percent, plural, short_count
@@ -18,14 +18,13 @@ _ROOM = 0.4
 
 
 def pass_figure(data: Data, points: Points, whole: Pulse) -> Figure:
-    """Return the pass rate with its interval at every point; unknown verdicts are left out."""
+    """Return the pass rate at every point: the least and, where verdicts are open, the most."""
     names = data.names()
-    rates = [None if p is None else p.pass_rate.shown for p in points]
-    scale = _scale(rates)
-    title = _finding(data, rates, whole.pass_rate.measure.shown)
+    scale = _scale(points)
+    title = _finding(data, points, whole.pass_rate.measure.shown)
     frame = frame_of(
         data,
-        title=f"Pass rate of decided runs, per {data.each}",
+        title=f"Pass rate of settled runs, per {data.each}",
         finding=title,
         readings=[_reading(name, p) for name, p in zip(names, points, strict=True)],
         scale=scale,
@@ -33,37 +32,42 @@ def pass_figure(data: Data, points: Points, whole: Pulse) -> Figure:
         slots=False,
     )
     measure = whole.pass_rate.measure.shown
+    method = next((p.least.shown.method for p in points if p is not None), measure.method)
     cut = ", axis cut" if scale.cut else ""
     unit = "" if measure.unit == "run" else f" {measure.unit}s"
+    open_ = (
+        f", {count(whole.unknown)} unknown counted as wrong, then as right" if whole.unknown else ""
+    )
     seen = [(name, p) for name, p in zip(names, points, strict=True) if p is not None]
     return Figure(
         name="pass",
         title=title,
-        subtitle=f"verified right of verified, per {data.each}, {_level(measure)} interval"
-        f" ({measure.method}), n = {count(measure.n)}{unit},"
-        f" {count(whole.unknown)} unknown left out{cut}",
-        chart=svg.lines(
-            frame,
-            [
-                Series(
-                    name="pass rate",
-                    look="ok",
-                    values=[None if r is None else r.value for r in rates],
-                    band=[_band(r) for r in rates],
-                )
-            ],
-        ),
-        heads=("Time (UTC)", "Pass rate", "Low", "High", "Passed", "n", "Unknown left out", "Open"),
+        subtitle=f"verified right of settled runs, per {data.each}, {_level(measure)} interval"
+        f" ({method}), n = {count(measure.n)}{unit}{open_}{cut}",
+        chart=svg.lines(frame, _layers(points, whole.unknown > 0)),
+        heads=("Time (UTC)", "At least", "At most", "Low", "High", "Passed", "Failed", "n", "Unknown", "Open"),
         rows=[
             (
                 name,
-                *(percent(n) for n in _limits(p.pass_rate.shown)),
-                *(count(n) for n in (p.passed, p.pass_rate.shown.n, p.unknown, p.running)),
+                *(percent(n) for n in (p.least.shown.value, p.most.shown.value, *(_band(p) or (None, None)))),
+                *(count(n) for n in (p.passed, p.failed, p.pass_rate.shown.n, p.unknown, p.running)),
             )
             for name, p in seen
         ],
-        links=_links(data, points, part="decided"),
-    )
+        links=_links(data, points, part="scoped"),
+    )  # fmt: skip
+
+
+def _layers(points: Points, open_: bool) -> Sequence[Series]:
+    least = [None if p is None else p.least.shown.value for p in points]
+    most = [None if p is None else p.most.shown.value for p in points]
+    bands = [None if p is None else _band(p) for p in points]
+    if not open_:
+        return [Series(name="pass rate", look="ok", values=least, band=bands)]
+    return [
+        Series(name="at least", look="ok", values=least, band=bands),
+        Series(name="at most", look="unknown", values=most),
+    ]
 
 
 def verdict_figure(data: Data, points: Points, whole: Pulse, words: str) -> Figure:
@@ -122,53 +126,57 @@ def _links(data: Data, points: Points, **more: str) -> Sequence[str]:
     ]
 
 
-def _scale(rates: Sequence[Shown | None]) -> Axis:
+def _scale(points: Points) -> Axis:
     """Return an axis that holds every value, and every interval of enough runs."""
-    known = [rate for rate in rates if rate is not None and rate.value is not None]
-    values = [rate.value or 0.0 for rate in known]
-    values += [end or 0.0 for rate in known if rate.n >= FEW for end in (rate.low, rate.high)]
+    known = [point for point in points if point is not None and point.runs]
+    values = [end or 0.0 for p in known for end in (p.least.shown.value, p.most.shown.value)]
+    bands = [band for p in known if p.pass_rate.shown.n >= FEW and (band := _band(p))]
+    values += [end for band in bands for end in band]
     lowest = min(values, default=0.0)
     return axis(values, zero=lowest < 1 - _ROOM, top=1.0)
 
 
-def _band(rate: Shown | None) -> tuple[float, float] | None:
-    if rate is None or rate.value is None or rate.low is None or rate.high is None:
+def _band(point: Beat) -> tuple[float, float] | None:
+    """Return the interval: from the low end of the least to the high end of the most."""
+    low, high = point.least.shown.low, point.most.shown.high
+    if point.least.shown.value is None or low is None or high is None:
         return None
-    return rate.low, rate.high
-
-
-def _limits(rate: Shown) -> tuple[float | None, float | None, float | None]:
-    if rate.value is None:
-        return None, None, None
-    return rate.value, rate.low, rate.high
+    return low, high
 
 
 def _level(shown: Shown) -> str:
     return f"{shown.confidence * 100:.4g} %"
 
 
-def _finding(data: Data, rates: Sequence[Shown | None], whole: Shown) -> str:
+def _finding(data: Data, points: Points, whole: Shown) -> str:
     """Say where the rate fell: its interval lies wholly below that of the whole time."""
-    if whole.value is None:
+    if whole.value is None and not bounded(whole):
         return "No run is verified yet"
     dips = [
-        (rate.value, name)
-        for name, rate in zip(data.names(), rates, strict=True)
-        if rate is not None
-        and rate.value is not None
-        and (rate.high if rate.high is not None else 1.0) < (whole.low or 0.0)
+        (point.most.shown.value or 0.0, name, point.unknown)
+        for name, point in zip(data.names(), points, strict=True)
+        if point is not None and (band := _band(point)) and band[1] < (whole.low or 0.0)
     ]
+    said, least = percent(whole.value), percent(whole.value)
+    if whole.value is None:
+        said = span_words(whole.low or 0.0, whole.high or 0.0, "rate")
+        least = f"at least {percent(whole.low)}"
     if dips:
-        value, name = min(dips)
-        return f"The pass rate fell to {percent(value)} {name}, against {percent(whole.value)}"
-    return f"{percent(whole.value)} of the decided runs pass; no {stretch(data)} stands out"
+        value, name, unknown = min(dips)
+        word = "at most " if unknown else ""
+        return f"The pass rate fell to {word}{percent(value)} {name}, against {least}"
+    return f"{said} of the settled runs pass; no {stretch(data)} stands out"
 
 
 def _reading(name: str, point: Beat | None) -> str:
-    if point is None or point.pass_rate.shown.value is None:
-        return f"{name}\nno decided runs"
-    shown = point.pass_rate.shown
+    if point is None or not point.runs:
+        return f"{name}\nno settled runs"
+    shown, least = point.pass_rate.shown, point.least.shown
+    said = percent(least.value)
+    if point.unknown:
+        said = f"at least {said}, at most {percent(point.most.shown.value)}"
+    low, high = _band(point) or (0.0, 1.0)
     return (
-        f"{name}\npass rate {percent(shown.value)}, {interval_words(shown)}"
+        f"{name}\npass rate {said}, {_level(least)} CI {span_words(low, high, 'rate')}"
         f"\nn = {count(shown.n)}{few(shown.n)}, {count(point.unknown)} unknown"
     )

@@ -9,8 +9,12 @@ from scoring.metrics.figures import Figure, Guarded
 from scoring.metrics.group import NANO, Group
 from scoring.metrics.guards import (
     honest,
+    model_steps,
     people,
     per_step,
+    recorded,
+    repeats,
+    violations,
     waited_for,
     with_prices_told,
     with_usage_told,
@@ -54,7 +58,7 @@ def completion(group: Group) -> Made:
     """Return verified per run, beside budgets and false claims."""
     guard = {
         "over_budget": group.share("over_budget", left_out="no_budget"),
-        "false_claims": group.share("false_claims", left_out="no_claim"),
+        "false_claims": group.false_claims(),
         "aborted": group.share("aborted"),
         "unverified": group.share("unverified"),
     }
@@ -67,7 +71,7 @@ def tool_use(group: Group, sides: Sides | None) -> Made:
     guard = {
         "completion": group.completion(),
         "required_checks": group.share("required_checks", left_out="not_solved_or_no_policy"),
-        "repeats": per_step(group, "repeats"),
+        "repeats": repeats(group),
         "tool_errors": per_step(group, "tool_errors"),
     }
     return measure, guard, beside
@@ -98,11 +102,12 @@ def correctness(group: Group) -> Made:
 def human_intervention(group: Group) -> Made:
     """Return how often people had to correct or take over."""
     guard = {
-        "violations": group.share("violations", left_out="no_policy", never=True),
+        "violations": violations(group),
         "unapproved": group.share("unapproved", left_out="no_policy", never=True),
         **people(group),
     }
-    return group.share("intervention"), guard, {}
+    measure = group.share("intervention", left_out="not_judged_yet")
+    return recorded(group, measure), guard, {}
 
 
 def latency(group: Group) -> Made:
@@ -116,7 +121,8 @@ def latency(group: Group) -> Made:
         "aborted": group.share("aborted"),
         "median_with_aborted": waited_for(group),
     }
-    beside = {"p90": p90, "waiting_for_people": group.mean("waiting", scale="s", per=NANO)}
+    waiting = group.mean("waiting", scale="s", per=NANO, left_out="not_judged_yet")
+    beside = {"p90": p90, "waiting_for_people": recorded(group, waiting)}
     return group.quantile(finished, 0.5, part="finished", scale="s", per=NANO), guard, beside
 
 
@@ -176,7 +182,7 @@ def model_calls(group: Group) -> Made:
         method="nearest-rank",
     )  # fmt: skip
     guard = {"p90_tokens_per_call": with_usage_told(p90, group), "completion": group.completion()}
-    return group.mean("model_calls", scale="calls"), guard, tokens
+    return model_steps(group), guard, tokens
 
 
 def recovery(group: Group, conditions: Sequence[Condition]) -> Made:
@@ -186,7 +192,7 @@ def recovery(group: Group, conditions: Sequence[Condition]) -> Made:
         text = "no fault was injected: name it by the pin `fault` (runs.manifest.fault)"
         measure = replace(measure, text=text, missing=("manifest.fault",))
     guard = {
-        "duplicates": group.share("duplicates", left_out="no_policy", never=True),
+        "duplicates": group.share("duplicates", left_out="unchecked", never=True),
         "paired_drop": paired_drop(group, conditions),
         "natural_faults": group.share("natural_recovery", left_out="no_fault"),
     }

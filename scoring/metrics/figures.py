@@ -48,11 +48,15 @@ class Figure:
 
     def withheld(self, text: str) -> "Figure":
         """Return this figure without its number: NOT ENOUGH DATA."""
+        return replace(self.without_number(), text="").flagged(NOT_ENOUGH, text)
+
+    def without_number(self) -> "Figure":
+        """Return this figure with its n and what is left out, and no number."""
         whole = isinstance(self.shown, Rate)
         bare = replace(
             self.shown, value=None, low=0.0 if whole else None, high=1.0 if whole else None
         )
-        return replace(self, shown=bare, text="").flagged(NOT_ENOUGH, text)
+        return replace(self, shown=bare)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,15 +54,22 @@ class Group:
         missing = self.clustered and self.sums.totals["unclustered"] > 0
         return [*self.extra_flags, *([f"runs_without_{self.unit}"] if missing else [])]
 
-    def share(self, name: str, *, left_out: str = "", never: bool = False) -> Figure:
+    def share(
+        self, name: str, *, left_out: str = "", never: bool = False, unknown: str = ""
+    ) -> Figure:
         """Return a ratio of two parts; `left_out` names why scoped runs are not in it.
 
         never: what should not happen at all: none seen shows the exact upper bound.
+        unknown: the part of its runs that are neither in nor out: while there are some, bounds.
         """
         ratio, seen = RATIOS[name], self.sums.ratios[name]
+        open_ = self.sums.parts[unknown] if unknown else 0
         found = moments.share(seen, clustered=self.clustered, confidence=self.confidence)
         method = "korn-graubard" if self.clustered else "wilson"
-        if never and found is not None and seen.hits == 0:
+        if open_:
+            parts = self.sums.parts
+            found, method = open_bounds(parts[ratio.y], parts[ratio.m], open_), "bounds"
+        elif never and found is not None and seen.hits == 0:
             bound = zero_event_upper(seen.clusters, confidence=self.confidence)
             found, method = Estimate(value=0.0, low=0.0, high=bound), "exact upper bound"
         shown = shown_rate(
@@ -71,8 +78,9 @@ class Group:
             unit=self.unit,
             method=method,
             excluded=self.excluded | self._left(ratio.m, left_out),
+            open=open_,
             confidence=self.confidence,
-            flags=self.flags(),
+            flags=[*self.flags(), *(["unverified"] if open_ else [])],
         )
         return Figure(
             shown=shown,
@@ -92,30 +100,28 @@ class Group:
 
     def completion(self) -> Figure:
         """Return verified runs per scoped run; bounds while some are neither right nor wrong."""
+        share = self.share("completion", unknown="unverified")
         unknown, runs = self.sums.parts["unverified"], self.sums.parts["scoped"]
         if not unknown:
-            return self.share("completion")
-        share = self.share("completion")
-        if unknown == runs:
-            text = (
-                "no run is verified: add a grader of surface outcome (an outcome_check) to graders"
-            )
-            shown = shown_rate(
-                None, n=share.shown.n, unit=self.unit, method="bounds", excluded=self.excluded,
-                open=unknown, confidence=self.confidence, flags=[*self.flags(), "unverified"],
-            )  # fmt: skip
-            return replace(share, shown=shown, text=text, missing=("verified",))
-        shown = shown_rate(
-            open_bounds(self.sums.parts["verified"], runs, unknown),
-            n=share.shown.n,
-            unit=self.unit,
-            method="bounds",
-            excluded=self.excluded,
-            open=unknown,
-            confidence=self.confidence,
-            flags=[*self.flags(), "unverified"],
-        )
-        return replace(share, shown=shown, text=f"{unknown} of {runs} runs are not verified")
+            return share
+        if unknown < runs:
+            return replace(share, text=f"{unknown} of {runs} runs are not verified")
+        text = "no run is verified: add a grader of surface outcome (an outcome_check) to graders"
+        waiting = self.sums.parts["not_summed_up"]
+        if waiting:
+            text = f"{waiting} of {runs} runs are not judged yet: see the jobs on the Status page"
+        return replace(share.without_number(), text=text, missing=("verified",))
+
+    def false_claims(self) -> Figure:
+        """Return claims of success that verification refutes, per claim; bounds while some are open."""
+        share = self.share("false_claims", left_out="no_claim", unknown="claim_open")
+        unknown, claims = self.sums.parts["claim_open"], self.sums.parts["claimed"]
+        if not unknown:
+            return share
+        if unknown < claims:
+            return replace(share, text=f"{unknown} of {claims} claims are not verified")
+        text = "no claim is verified: add a grader of surface outcome (an outcome_check) to graders"
+        return replace(share.without_number(), text=text, missing=("verified",))
 
     def mean(self, name: str, *, scale: str, per: float = 1.0, left_out: str = "") -> Figure:
         """Return an amount per run, divided by `per` (such as nanoseconds to seconds)."""
@@ -134,16 +140,17 @@ class Group:
         return Figure(shown=shown, link=self.link(ratio.m))
 
     def quantile(
-        self, values: Sequence[float], q: float, *, part: str, scale: str, per: float = 1.0
-    ) -> Figure:
-        """Return a nearest-rank quantile of ascending values, one a run of `part`."""
+        self, values: Sequence[float], q: float, *, part: str, scale: str, per: float = 1.0,
+        unit: str = "run",
+    ) -> Figure:  # fmt: skip
+        """Return a nearest-rank quantile of ascending values, each one `unit`, in runs of `part`."""
         shown = shown_measure(
             scaled(of_sorted(values, q, confidence=self.confidence), 1 / per),
             n=len(values),
-            unit="run",
+            unit=unit,
             method="nearest-rank",
             scale=scale,
-            excluded=self.excluded | self._left(part, f"not_{part}"),
+            excluded=self.excluded | (self._left(part, f"not_{part}") if unit == "run" else {}),
             confidence=self.confidence,
             flags=self.flags(),
         )

@@ -81,20 +81,74 @@ def per_step(group: Group, name: str) -> Figure:
     return group.plain(value, n=steps, scale="rate", unit="step", method="share of steps")
 
 
+def repeats(group: Group) -> Figure:
+    """Return calls that repeat an earlier one, of those whose arguments are known."""
+    told = group.sums.totals["told_calls"]
+    if not told:
+        text = "no tool call tells its arguments: record gen_ai.tool.call.arguments"
+        return group.nothing(text, "steps.tool_arguments")
+    return group.plain(
+        group.sums.totals["repeats"] / told, n=told, scale="rate", unit="step",
+        method="share of steps", part="summed_up",
+    )  # fmt: skip
+
+
+def model_steps(group: Group) -> Figure:
+    """Return model steps per run; where none was ever recorded, none is known."""
+    figure = group.mean("model_calls", scale="calls")
+    if figure.shown.value == 0:
+        return group.nothing("no model step was recorded", "steps.llm", scale="calls")
+    return figure
+
+
+def violations(group: Group) -> Figure:
+    """Return runs that broke a rule, of those that somebody looked at for broken rules."""
+    return group.share("violations", left_out="unchecked", never=True)
+
+
+NO_PEOPLE = "nobody records what people do: send their steps with gnomon.kind = human"
+
+
+def recorded(group: Group, figure: Figure) -> Figure:
+    """Return a number about people; None where no step of a person was ever recorded."""
+    if group.sums.totals["people_steps"] or figure.shown.value is None:
+        return figure
+    return replace(figure.without_number(), text=NO_PEOPLE, missing=("steps.human",), hits=None)
+
+
 def people(group: Group) -> Mapping[str, Figure]:
     """Return what people had to do: overrides, approvals, and how long a decision took."""
     totals = group.sums.totals
-    overrides = rate(totals["overrides"], totals["decisions"], unit="decision")
+    overrides = Figure(
+        shown=rate(totals["overrides"], totals["decisions"], unit="decision"),
+        link=group.link("decided_on"),
+        hits=group.link("overridden"),
+        text="" if totals["decisions"] else NO_DECISION,
+    )
     return {
-        "override_rate": Figure(shown=overrides, link=group.link("intervened")),
-        "planned_approvals": group.plain(totals["approvals"], n=totals["decisions"], scale="count"),
-        "automatic_approvals": group.plain(
-            totals["auto_approvals"], n=totals["auto_approvals"], scale="count"
-        ),
-        "median_decision_time": group.quantile(
-            group.sums.decision_ns, 0.5, part="scoped", scale="s", per=NANO
+        "override_rate": overrides,
+        "planned_approvals": _approvals(group, "approvals", "approved"),
+        "automatic_approvals": _approvals(group, "auto_approvals", "approved_by_rule"),
+        "median_decision_time": replace(
+            group.quantile(
+                group.sums.decision_ns, 0.5, part="decided_on", scale="s", per=NANO, unit="decision"
+            ),
+            text="" if group.sums.decision_ns else NO_DECISION,
         ),
     }
+
+
+NO_DECISION = (
+    "no decision of a person was recorded: send gnomon.decision with approvals and refusals"
+)
+
+
+def _approvals(group: Group, name: str, part: str) -> Figure:
+    totals = group.sums.totals
+    decisions = totals["decisions"] + totals["auto_approvals"]
+    if not decisions:
+        return group.nothing(NO_DECISION, "steps.decision", scale="count")
+    return group.plain(totals[name], n=decisions, scale="count", unit="decision", part=part)
 
 
 def waited_for(group: Group) -> Figure:

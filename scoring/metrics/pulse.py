@@ -5,9 +5,13 @@ from dataclasses import dataclass
 
 from scoring.metrics.figures import Figure, Guarded
 from scoring.metrics.group import Group
+from scoring.metrics.guards import violations
 from scoring.metrics.three import ThreeNumbers, three
 
-DECIDED = "verified runs of those that are verified right or wrong; unknown ones are left out"
+PASSED = (
+    "verified runs of all settled runs; while some are verified neither right nor wrong, the least"
+    " and the most it can be"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +37,7 @@ def pulse(group: Group) -> Pulse:
     """Return the numbers of one group; they need no look at steps."""
     parts = group.sums.parts
     unknown = group.share("unverified")
-    false = group.share("false_claims", left_out="no_claim")
+    false = group.false_claims()
     return Pulse(
         group=group.sums.group,
         runs=parts["scoped"],
@@ -43,13 +47,13 @@ def pulse(group: Group) -> Pulse:
         running=parts["running"],
         pass_rate=Guarded(
             name="pass_rate",
-            definition=DECIDED,
-            measure=group.share("passed", left_out="unknown"),
+            definition=PASSED,
+            measure=group.completion(),
             guard={"unknown": unknown, "false_claims": false},
         ),
         three=three(group),
         unknown_share=unknown,
-        violations=group.share("violations", left_out="no_policy", never=True),
+        violations=violations(group),
         false_claims=false,
     )
 
@@ -66,6 +70,11 @@ class Beat:
     unknown: int
     running: int
     pass_rate: Figure
+    """Bounds, while some runs are neither verified right nor wrong."""
+    least: Figure
+    """If all of those were wrong, with its interval."""
+    most: Figure
+    """If all of those were right."""
     course: Mapping[str, float | None]
     """Values by name of the tile they are the course of; only ever drawn, never written."""
 
@@ -82,9 +91,11 @@ def beat(group: Group) -> Beat:
         failed=sums.parts["failed"],
         unknown=sums.parts["unverified"],
         running=sums.parts["running"],
-        pass_rate=group.share("passed", left_out="unknown"),
+        pass_rate=group.completion(),
+        least=group.share("completion"),
+        most=group.share("not_failed"),
         course={**means, "cost_per_success": spent / solved if solved and sums.costs else None},
     )
 
 
-_COURSES = ("passed", "aborted", "unverified", "violations", "false_claims")
+_COURSES = ("completion", "aborted", "unverified", "violations", "false_claims")

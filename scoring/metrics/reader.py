@@ -9,24 +9,24 @@ from typing import Any
 import orjson
 
 from collector.views import Among
-from gnomon.clock import Nanos
+from gnomon.clock import Nanos, rfc3339
 from gnomon.model import JsonValue
 from gnomon.store import Store
 from gnomon.store.client import Value
 from scoring.grading.policy import PolicyGrader
+from scoring.grading.port import State
 from scoring.metrics import rules, statements
 from scoring.metrics import surfaces as seven_surfaces
 from scoring.metrics.compute import nine
 from scoring.metrics.conditions import Condition
 from scoring.metrics.figures import Guarded
 from scoring.metrics.group import Group
-from scoring.metrics.parts import PARTS, needs_acts
 from scoring.metrics.pulse import Beat, Pulse, beat, pulse
 from scoring.metrics.rules import RuleReport
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import ALL, Statement, Units, statement
 from scoring.metrics.sums import Sums, of_row
-from scoring.metrics.surfaces import SurfaceReport
+from scoring.metrics.surfaces import GraderCount, RuleCount, SurfaceReport
 from scoring.metrics.three import ThreeNumbers, three
 from scoring.metrics.tooluse import Sides
 from scoring.metrics.watched import MetricsWatched
@@ -88,6 +88,10 @@ class Behind:
     started_at: Nanos
 
 
+VERDICTS = ("any", "pass", "fail", *(str(state) for state in State if state is not State.WAITING))
+"""What one grader may have said of a run: any is pass or fail, the rest what became of the grader."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Which:
     """Which of the scope's runs a list shows."""
@@ -95,9 +99,9 @@ class Which:
     part: str = "scoped"
     grader: str = ""
     verdict: str = "any"
-    """any, pass or fail of that grader."""
+    """One of VERDICTS, of that grader."""
     rule: str = ""
-    """`policy/rule` that was broken."""
+    """`policy/rule` that was broken; `policy` alone: any of its rules."""
 
 
 class MetricReader:
@@ -120,7 +124,7 @@ class MetricReader:
         conditions = self._conditions(scope, by, groups)
         return [
             MetricReport(
-                group=group.sums.group,
+                group=named(by, group.sums.group),
                 runs=group.sums.parts["scoped"],
                 metrics=nine(
                     group,
@@ -139,7 +143,7 @@ class MetricReader:
         broken = self._read(statement("rules", scope, self.units, by=by), "scoring.rules")
         return [
             SurfacesReport(
-                group=group.sums.group,
+                group=named(by, group.sums.group),
                 runs=group.sums.parts["scoped"],
                 surfaces=seven_surfaces.seven(
                     group,
@@ -152,23 +156,34 @@ class MetricReader:
 
     def rules(self, scope: Scope, policies: Sequence[PolicyGrader]) -> list[RuleReport]:
         """Return every rule with the runs that broke it, or how rarely it breaks at most."""
-        (group,) = self.groups(scope, ALL, acts=False)
-        graders = self._read(statement("graders", scope, self.units), "scoring.graders")
-        broken = self._read(statement("rules", scope, self.units), "scoring.rules")
-        return rules.reports(
-            group,
-            [seven_surfaces.grader_of(row) for row in graders],
-            [seven_surfaces.rule_of(row) for row in broken],
-            policies,
-        )
+        (group,) = self.groups(scope, ALL, whole=False)
+        return rules.reports(group, self.graders(scope), self.broken(scope), policies)
+
+    def graders(self, scope: Scope) -> list[GraderCount]:
+        """Return what became of each grader, by its newest version on each run."""
+        rows = self._read(statement("graders", scope, self.units), "scoring.graders")
+        return [seven_surfaces.grader_of(row) for row in rows]
+
+    def broken(self, scope: Scope) -> list[RuleCount]:
+        """Return every rule that was broken, with the runs that broke it."""
+        rows = self._read(statement("rules", scope, self.units), "scoring.rules")
+        return [seven_surfaces.rule_of(row) for row in rows]
+
+    def broken_by_time(self, scope: Scope, *, width_ns: int) -> dict[Nanos, list[RuleCount]]:
+        """Return the same for each stretch of time in which a rule was broken."""
+        made = statement("rules", scope, self.units, by=f"width:{width_ns}")
+        found: dict[Nanos, list[RuleCount]] = {}
+        for row in self._read(made, "scoring.rules"):
+            found.setdefault(Nanos(int(row["grp"])), []).append(seven_surfaces.rule_of(row))
+        return found
 
     def pulse(self, scope: Scope, *, by: str = ALL) -> list[Pulse]:
-        """Return verdicts, the three numbers and violations of each group, without its steps."""
-        return [pulse(group) for group in self.groups(scope, by, acts=False)]
+        """Return verdicts, the three numbers and violations of each group."""
+        return [pulse(group) for group in self.groups(scope, by, whole=False)]
 
     def beats(self, scope: Scope, *, width_ns: int) -> list[Beat]:
         """Return verdicts and pass rate of each stretch of time that has a run, oldest first."""
-        return [beat(group) for group in self.groups(scope, f"width:{width_ns}", acts=False)]
+        return [beat(group) for group in self.groups(scope, f"width:{width_ns}", whole=False)]
 
     def behind(
         self, scope: Scope, which: Which, *, limit: int, before: Behind | None = None
@@ -185,7 +200,7 @@ class MetricReader:
             before=_END if before is None else before.started_at,
             before_id="" if before is None else before.run_id,
         )
-        return [Behind(**row) for row in rows]
+        return [Behind(run_id=row["run_id"], started_at=row["began"]) for row in rows]
 
     def among(self, scope: Scope, which: Which) -> Among:
         """Return the runs behind a number as a condition on lists of runs."""
@@ -210,12 +225,11 @@ class MetricReader:
         )
 
     def _behind(self, scope: Scope, which: Which) -> Statement:
-        acts = which.part in PARTS and needs_acts(which.part)
-        return statement("behind", scope, self.units, part=which.part, acts=acts)
+        return statement("behind", scope, self.units, part=which.part)
 
-    def groups(self, scope: Scope, by: str, *, acts: bool = True) -> list[Group]:
-        """Return the sums of each group of a scope; without `acts` those of steps are 0."""
-        rows = self._read(statement("sums", scope, self.units, by=by, acts=acts), "scoring.sums")
+    def groups(self, scope: Scope, by: str, *, whole: bool = True) -> list[Group]:
+        """Return the sums of each group of a scope; not `whole`: what the first page asks, the rest is 0."""
+        rows = self._read(statement("sums", scope, self.units, by=by, whole=whole), "scoring.sums")
         found = [of_row(row) for row in rows]
         if not found and by == ALL:
             found = [Sums()]
@@ -284,6 +298,11 @@ def narrowed(scope: Scope, by: str, group: str) -> Scope:
             return replace(scope, slices={**scope.slices, by.partition(":")[2]: group})
         case _:
             return scope
+
+
+def named(by: str, group: str) -> str:
+    """Return how a group is called: the start of a week or day in RFC 3339, else its value."""
+    return rfc3339(Nanos(int(group))) if by in _PERIODS else group
 
 
 def _of(rows: Sequence[Mapping[str, Any]], group: Group) -> list[Mapping[str, Any]]:

@@ -1,7 +1,7 @@
 """The statements of metrics, put together from closed sets: nothing a caller says becomes SQL."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from collector.reading import relations
 from collector.reading.statements import filled
@@ -10,6 +10,7 @@ from gnomon.store.client import Value
 from gnomon.store.sql import load
 from scoring.metrics.parts import PARTS, PULSE, PULSE_PARTS, PULSE_TOTALS, RATIOS, TOTALS, condition
 from scoring.metrics.scope import Scope
+from scoring.rows import VerdictRow
 
 RUN_COLUMNS = (
     "run_id", "revision", "agent_name", "agent_version", "environment", "business_keys", "started_at", "state",
@@ -18,15 +19,11 @@ RUN_COLUMNS = (
     "reasoning_tokens", "cost_usd", "unpriced_calls", "manifest",
 )  # fmt: skip
 
-STEP_COLUMNS = (
-    "run_id", "kind", "status", "input_tokens", "output_tokens", "tool_name", "tool_arguments",
-    "decision", "decision_source", "duration_ns",
-)  # fmt: skip
+_BESIDE = frozenset({"started_at", "run_id", "revision", "judged_at", "at"})
+VERDICT_COLUMNS = tuple(f.name for f in fields(VerdictRow) if f.name not in _BESIDE)
 
 ALL = ""
 """Everything in one group."""
-
-_BREACHING = "run_id IN (SELECT run_id FROM violations WHERE {{bounds}})"
 
 _FILLED = ("scoped", "finished", "aborted", "priced", "clean", "checked")
 """Parts that statements name."""
@@ -87,45 +84,44 @@ def group_of(by: str, units: Units) -> tuple[str, Mapping[str, Value]]:
 
 
 def statement(
-    name: str, scope: Scope, units: Units, *, by: str = ALL, part: str = "scoped", acts: bool = True
+    name: str,
+    scope: Scope,
+    units: Units,
+    *,
+    by: str = ALL,
+    part: str = "scoped",
+    whole: bool = True,
 ) -> Statement:
-    """Return a statement of `queries.sql` for a scope; without `acts` no step is looked at."""
-    return compiled(load("scoring.metrics")[name], scope, units, by=by, part=part, acts=acts)
+    """Return a statement of `queries.sql` for a scope; not `whole`: only what the first page asks."""
+    return compiled(load("scoring.metrics")[name], scope, units, by=by, part=part, whole=whole)
 
 
 def compiled(
-    sql: str, scope: Scope, units: Units, *, by: str = ALL, part: str = "scoped", acts: bool = True
+    sql: str, scope: Scope, units: Units, *, by: str = ALL, part: str = "scoped", whole: bool = True
 ) -> Statement:
     """Fill the words of a statement for a scope; other rooms of scoring bring their own SQL."""
     if part not in PARTS:
         raise InputError(f"no part {part}; known: {', '.join(sorted(PARTS))}")
     where = scope.where(units.slices)
     group, more = group_of(by, units)
-    steps = relations.counted_steps(where, STEP_COLUMNS)
     runs = relations.runs(where, RUN_COLUMNS)
     chosen, bare = _bare(runs.sql, scope, units)
     named = load("scoring.metrics")
-    bounds = _bounds(scope)
     words = {
         "units": named["sums_of_clusters" if units.cluster_by else "sums_of_runs"],
         "judged": named["judged"],
-        "act_columns": named["act_columns" if acts else "no_act_columns"],
-        "acts": named["acts"] if acts else "",
-        "breaches": named["breaches"],
-        "judgements_with_breaches": filled(
-            named["judgements"], bounds=f"{bounds} AND {_BREACHING}"
-        ),
+        "verdicts": named["verdicts"],
         "judgements": named["judgements"],
         "placed": named["placed"],
         "group": group,
         "part": condition(part),
-        "counted": per_cluster(acts=acts),
-        "each": per_run(acts=acts),
-        "added": added(acts=acts, clustered=acts or units.cluster_by is not None),
+        "counted": per_cluster(whole=whole),
+        "each": per_run(whole=whole),
+        "added": added(whole=whole, clustered=whole or units.cluster_by is not None),
         **{name: condition(name) for name in _FILLED},
         "runs": chosen,
-        "steps": steps.sql,
-        "bounds": bounds,
+        "verdict_columns": ", ".join(VERDICT_COLUMNS),
+        "bounds": _bounds(scope),
     }
     # In this order: what is filled in first may hold words that come later.
     text = filled(sql, **words)
@@ -134,7 +130,7 @@ def compiled(
         "task": units.task,
         "people_usd_per_minute": units.people_usd_per_minute,
     }
-    return Statement(sql=text, params={**steps.params, **runs.params, **bare, **more, **own})
+    return Statement(sql=text, params={**runs.params, **bare, **more, **own})
 
 
 def _bare(runs: str, scope: Scope, units: Units) -> tuple[str, dict[str, Value]]:
@@ -155,58 +151,58 @@ def _bounds(scope: Scope) -> str:
     return " AND ".join(text for text, moment in asked if moment is not None) or "true"
 
 
-def per_cluster(*, acts: bool) -> str:
+def per_cluster(*, whole: bool) -> str:
     """Return what is added up within a cluster: runs of each part, and amounts."""
-    parts, ratios = asked(acts=acts)
+    parts, ratios = asked(whole=whole)
     lines = [f"countIf({condition(name)}) AS part_{name}" for name in parts]
     lines += [
         f"sumIf({amount}, {base}) AS amount_{name}"
-        for name, amount, base in _amounts(ratios, acts=acts)
+        for name, amount, base in _amounts(ratios, whole=whole)
     ]
     return ",\n    ".join(lines)
 
 
-def per_run(*, acts: bool) -> str:
+def per_run(*, whole: bool) -> str:
     """Return the same where every run is a cluster of its own."""
-    parts, ratios = asked(acts=acts)
+    parts, ratios = asked(whole=whole)
     lines = [f"toUInt64({condition(name)}) AS part_{name}" for name in parts]
     lines += [
         f"if({base}, {amount}, 0) AS amount_{name}"
-        for name, amount, base in _amounts(ratios, acts=acts)
+        for name, amount, base in _amounts(ratios, whole=whole)
     ]
     return ",\n    ".join(lines)
 
 
-def asked(*, acts: bool) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the parts and ratios of a statement: all, or those that need no look at steps."""
-    if acts:
+def asked(*, whole: bool) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the parts and ratios of a statement: all, or those of the first page."""
+    if whole:
         return tuple(PARTS), tuple(RATIOS)
     used = {part for name in PULSE for part in (RATIOS[name].m, RATIOS[name].y)}
     return tuple(name for name in PARTS if name in used | PULSE_PARTS), PULSE
 
 
-def totals(*, acts: bool) -> Sequence[str]:
-    """Return the amounts that are added over all runs: all, or those that runs tell themselves."""
-    return tuple(TOTALS) if acts else PULSE_TOTALS
+def totals(*, whole: bool) -> Sequence[str]:
+    """Return the amounts that are added over all runs: all, or those of the first page."""
+    return tuple(TOTALS) if whole else PULSE_TOTALS
 
 
-def _amounts(ratios: Sequence[str], *, acts: bool) -> Iterator[tuple[str, str, str]]:
+def _amounts(ratios: Sequence[str], *, whole: bool) -> Iterator[tuple[str, str, str]]:
     """Yield name, expression and the runs over which it is added up."""
     for name in ratios:
         ratio = RATIOS[name]
         if ratio.amount:
             yield name, ratio.y, condition(ratio.m)
-    for name in totals(acts=acts):
+    for name in totals(whole=whole):
         yield f"all_{name}", TOTALS[name], condition("scoped")
 
 
-def added(*, acts: bool, clustered: bool) -> str:
+def added(*, whole: bool, clustered: bool) -> str:
     """Return what is added up over clusters: sums, and products for the spread between them.
 
     A part of a single run is 0 or 1: its products are its sum, and are not asked for.
     """
-    parts, ratios = asked(acts=acts)
-    lines = [f"sum(amount_all_{name}) AS totals_{name}" for name in totals(acts=acts)]
+    parts, ratios = asked(whole=whole)
+    lines = [f"sum(amount_all_{name}) AS totals_{name}" for name in totals(whole=whole)]
     if not clustered:
         return ",\n    ".join([*lines, *(f"sum(part_{name}) AS parts_{name}" for name in parts)])
     for name in parts:

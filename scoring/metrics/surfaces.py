@@ -12,8 +12,11 @@ from scoring.metrics.group import NANO, Group
 from scoring.metrics.guards import (
     COMPLETENESS,
     completeness,
+    model_steps,
     per_step,
+    repeats,
     too_incomplete,
+    violations,
     with_prices_told,
     with_usage_told,
 )
@@ -36,7 +39,8 @@ class GraderCount:
     abstained: int
     failed: int
     not_applicable: int
-    waiting: int
+    broken: int
+    """Runs with a violation that it found."""
     seen: Moments
     """Passes of the labels that pass or fail."""
 
@@ -113,7 +117,7 @@ def _passes(group: Group, count: GraderCount) -> Figure:
         unit=group.unit,
         method="korn-graubard" if group.clustered else "wilson",
         excluded=group.excluded | {reason: runs for reason, runs in left.items() if runs > 0},
-        open=count.waiting,
+        open=group.sums.parts["not_summed_up"],
         confidence=group.confidence,
         flags=flags,
     )
@@ -132,8 +136,7 @@ def _passes(group: Group, count: GraderCount) -> Figure:
 
 def outcome(group: Group) -> dict[str, Figure]:
     """Return verified completion, and the truth of what agents claim."""
-    false = group.share("false_claims", left_out="no_claim")
-    return {"completion": group.completion(), "false_claims": false}
+    return {"completion": group.completion(), "false_claims": group.false_claims()}
 
 
 def policy(
@@ -141,7 +144,7 @@ def policy(
 ) -> dict[str, Figure]:
     """Return violations per run by rule; without one, the upper bound."""
     figures = {
-        "violations": group.share("violations", left_out="no_policy", never=True),
+        "violations": violations(group),
         "unapproved": group.share("unapproved", left_out="no_policy", never=True),
     }
     judged = {count.grader: count.seen for count in graders}
@@ -174,9 +177,15 @@ def broken_share(group: Group, rule: RuleCount, judged: Moments) -> Figure:
         confidence=group.confidence,
         flags=[*group.flags(), rule.severity],
     )
-    query = {**group.scope.query(), "rule": f"{rule.policy}/{rule.rule}"}
-    hits = Link(path=BEHIND_PATH, query=query, runs=rule.runs)
-    return Figure(shown=shown, link=group.link("checked"), hits=hits, text=rule.severity)
+    query = group.scope.query()
+    of = {**query, "grader": rule.policy, "verdict": "any"}
+    broke = {**query, "rule": f"{rule.policy}/{rule.rule}"}
+    return Figure(
+        shown=shown,
+        link=Link(path=BEHIND_PATH, query=of, runs=judged.runs),
+        hits=Link(path=BEHIND_PATH, query=broke, runs=rule.runs),
+        text=rule.severity,
+    )
 
 
 def trajectory(group: Group) -> dict[str, Figure]:
@@ -184,7 +193,7 @@ def trajectory(group: Group) -> dict[str, Figure]:
     return {
         "required_checks": group.share("required_checks", left_out="not_solved_or_no_policy"),
         "tool_errors": per_step(group, "tool_errors"),
-        "repeats": per_step(group, "repeats"),
+        "repeats": repeats(group),
     }
 
 
@@ -197,7 +206,7 @@ def efficiency(group: Group) -> dict[str, Figure]:
         "tool_calls_per_success": group.mean(
             "tool_calls_solved", scale="calls", left_out="not_verified"
         ),
-        "model_calls_per_run": group.mean("model_calls", scale="calls"),
+        "model_calls_per_run": model_steps(group),
         "input_tokens_per_run": with_usage_told(
             group.mean("input_tokens", scale="tokens", left_out="no_usage"), group
         ),
@@ -229,7 +238,7 @@ def grader_of(row: Mapping[str, Any]) -> GraderCount:
         clusters=int(row["clusters"]), m=float(row["scored"]), y=float(row["passed"]),
         mm=float(row["mm"]), my=float(row["my"]), yy=float(row["yy"]),
     )  # fmt: skip
-    numbers = ("graded", "abstained", "failed", "not_applicable", "waiting")
+    numbers = ("graded", "abstained", "failed", "not_applicable", "broken")
     return GraderCount(
         surface=row["surface"],
         grader=row["grader"],

@@ -197,8 +197,8 @@ def test_incomplete_traces_are_not_enough_data(world: World) -> None:
         ("version", {"rc3": 2, "rc4": 1}),
         ("environment", {"prod": 3}),
         ("slice:topic", {"damaged": 2, "": 1}),
-        ("week", {str(MONDAY): 2, str(MONDAY + 7 * DAY): 1}),
-        ("day", {str(MONDAY): 2, str(MONDAY + 7 * DAY): 1}),
+        ("week", {"2008-05-05T00:00:00.000000000Z": 2, "2008-05-12T00:00:00.000000000Z": 1}),
+        ("day", {"2008-05-05T00:00:00.000000000Z": 2, "2008-05-12T00:00:00.000000000Z": 1}),
     ],
 )
 def test_runs_can_be_grouped(world: World, by: str, groups: dict[str, int]) -> None:

@@ -1,7 +1,7 @@
 """Judging in lots: what was written is not done again, whatever ended the window."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -10,7 +10,8 @@ from gnomon.model import Bodies, Run, RunId, Step
 from scoring.grading.port import Answer, Evidence, GraderKind, Label, State, Surface
 from scoring.grading.run import Judged
 from scoring.judge import Judging, Stopping
-from scoring.store import JudgedKey
+from scoring.store import JudgedKey, Made
+from scoring.verdicts import JudgedRun
 from tests.judging import START, make_run
 
 WINDOW = Window(START, START + dt.timedelta(seconds=10))
@@ -23,6 +24,7 @@ class Desk:
         self.all = {RunId(f"r{n:04}"): make_run(f"r{n:04}") for n in range(runs)}
         self.written: list[Judged] = []
         self.writes = 0
+        self.summed: dict[RunId, JudgedRun] = {}
 
     def settled_between(self, start: Nanos, end: Nanos) -> list[RunId]:
         return list(self.all)
@@ -41,12 +43,20 @@ class Desk:
 
     bodies = many_bodies
 
-    def judged(self, runs: Sequence[Run]) -> dict[JudgedKey, State]:
+    def judged(self, runs: Sequence[Run]) -> dict[JudgedKey, Made]:
         rows = (one.status for one in self.written)
         return {
-            JudgedKey(row.run_id, row.revision, row.grader, row.grader_version): State(row.state)
+            JudgedKey(row.run_id, row.revision, row.grader, row.grader_version): Made(
+                row.state, row.at
+            )
             for row in rows
         }
+
+    def lacking(self, runs: Sequence[Run], known: Mapping[JudgedKey, Made]) -> set[RunId]:
+        return {run.run_id for run in runs} - self.summed.keys()
+
+    def keep(self, judged: Sequence[JudgedRun], *, at: Nanos) -> None:
+        self.summed |= {one.run.run_id: one for one in judged}
 
     def write(self, judged: Sequence[Judged]) -> None:
         self.writes += 1
@@ -80,6 +90,7 @@ def judging(desk: Desk, *graders: Asked, lots: int = 10_000) -> Judging:
     return Judging(
         graders,
         desk,  # type: ignore[arg-type]
+        desk,
         desk,
         desk,
         clock=lambda: START,

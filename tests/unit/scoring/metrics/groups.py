@@ -22,6 +22,8 @@ def group(*, amounts: dict[str, float] | None = None, cluster_by: str | None = N
     counts.setdefault("complete", 0)
     if "complete" not in given:
         counts["complete"] = counts["scoped"]
+    if "summed_up" not in given:
+        counts["summed_up"] = counts["scoped"] - counts["not_summed_up"]
     if "unverified" not in given:
         counts["unverified"] = counts["scoped"] - counts["verified"] - counts["failed"]
     ratios = {}

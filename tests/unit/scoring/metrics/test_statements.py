@@ -18,10 +18,10 @@ SCOPED = "(state = 'settled' AND NOT has(flags, 'infra_error'))"
         ("claimed", f"{SCOPED} AND claimed"),
         (
             "false_claim",
-            f"({SCOPED} AND claimed) AND (verified = 0 OR claim_contradicted)",
+            f"({SCOPED} AND claimed) AND (verified = 0 OR (verified = -1 AND claim_held = 0))",
         ),
-        ("violated", f"({SCOPED} AND policies_judged > 0) AND policy_broken"),
-        ("unchecked", f"{SCOPED} AND policies_judged = 0"),
+        ("violated", f"({SCOPED} AND rules_judged) AND rule_broken"),
+        ("unchecked", f"{SCOPED} AND NOT rules_judged"),
     ],
 )
 def test_a_part_is_written_out(part: str, sql: str) -> None:

@@ -8,7 +8,7 @@ from tests.unit.scoring.metrics.groups import group
 
 def counted(surface: str, grader: str, passed: int, scored: int, **more: int) -> GraderCount:
     seen = Moments(clusters=scored, m=scored, y=passed, mm=scored, my=passed, yy=passed)
-    given = {"graded": scored, "abstained": 0, "failed": 0, "not_applicable": 0, "waiting": 0}
+    given = {"graded": scored, "abstained": 0, "failed": 0, "not_applicable": 0, "broken": 0}
     return GraderCount(
         surface=surface, grader=grader, kind="code", versions=("1",), seen=seen, **(given | more)
     )
@@ -25,10 +25,12 @@ def test_there_are_seven_side_by_side_and_an_empty_one_says_what_to_do() -> None
 
 def test_each_grader_stands_on_its_own_with_what_it_left_out() -> None:
     graders = [
-        counted("factuality", "citations", 8, 10, abstained=3, failed=1, waiting=2),
+        counted("factuality", "citations", 8, 10, abstained=3, failed=1),
         counted("outcome", "state", 9, 10),
     ]
-    reports = {report.name: report for report in seven(group(scoped=16), graders, [])}
+    reports = {
+        report.name: report for report in seven(group(scoped=16, not_summed_up=2), graders, [])
+    }
     shown = reports["factuality"].figures["grader citations"].shown
     assert shown.value == 0.8
     assert shown.excluded == {"abstained": 3, "grader_failed": 1}
