@@ -13,6 +13,7 @@ from collector.queue.port import Queue, Queued, Signal
 from gnomon.clock import Clock
 from gnomon.config import QueueSettings
 from gnomon.errors import GnomonError, StoreRefused, Unavailable
+from gnomon.tracing import span
 
 log = structlog.get_logger(__name__)
 
@@ -128,7 +129,9 @@ class Writer:
         batch = self._queue.take(self._limit, wait)
         if batch:
             self._state.begin()
-            self._store_batch(batch)
+            carries = (trace for queued in batch for trace in queued.request.traces)
+            with span("writer.batch", carries=carries, requests=len(batch)):
+                self._store_batch(batch)
             self._limit = min(self._limit * 2, self._largest)
         if self._state.succeed():
             log.info("writer_resumed")

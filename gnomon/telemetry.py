@@ -1,9 +1,7 @@
-"""How Gnomon tells about itself: events by structlog, figures for Prometheus, traces on request."""
+"""How Gnomon tells about itself: events by structlog, figures for Prometheus."""
 
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -90,25 +88,3 @@ class Metrics:
             ["digest"],
             registry=registry,
         )
-
-
-@contextmanager
-def tracing(endpoint: str | None, version: str) -> Iterator[None]:
-    """Send Gnomon's own spans to an OTLP/HTTP endpoint while the block runs; off without one."""
-    if endpoint is None:
-        yield
-        return
-    from opentelemetry import trace
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-    resource = Resource.create({"service.name": "gnomon", "service.version": version})
-    provider = TracerProvider(resource=resource)
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
-    trace.set_tracer_provider(provider)
-    try:
-        yield
-    finally:
-        provider.shutdown()

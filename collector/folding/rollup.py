@@ -16,6 +16,7 @@ from collector.queue.port import Touched, TouchedTraces
 from gnomon.child import ChildDied
 from gnomon.clock import Clock, Nanos, to_nanos
 from gnomon.errors import GnomonError, StoreRefused, Unavailable
+from gnomon.tracing import span
 
 log = structlog.get_logger(__name__)
 
@@ -171,7 +172,9 @@ class RollUp:
         for lot in lots(share, counts, self._lot_spans):
             if self._stopping.is_set():
                 return False
-            self._fold(lot)
+            carries = (trace.trace_id for trace in lot)
+            with span("rollup.lot", carries=carries, traces=len(lot)):
+                self._fold(lot)
             self._remember(lot, counts)
         return True
 

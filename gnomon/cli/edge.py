@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gnomon.errors import Forbidden, GnomonError, InputError, TooLarge
 from gnomon.telemetry import Metrics
+from gnomon.tracing import say, span
 
 MOST = 4 * 1024**2
 """Bytes of a request body; the largest is a policy to be checked."""
@@ -34,15 +35,21 @@ class Edge:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        try:
-            refused = self._refused(scope)
-            if refused is not None:
-                await _answer(scope, send, refused)
-            else:
-                await self._app(scope, _bounded(receive), send)
-        finally:
-            name = getattr(scope.get("route"), "path", "other")
-            self._metrics.request_duration.labels(name).observe(time.perf_counter() - began)
+        method = scope["method"]
+        with span(method, **{"http.request.method": method}):
+            try:
+                await self._pass_on(scope, receive, _telling(send))
+            finally:
+                name = getattr(scope.get("route"), "path", "other")
+                self._metrics.request_duration.labels(name).observe(time.perf_counter() - began)
+                say(f"{method} {name}", **{"http.route": name})
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = self._refused(scope)
+        if refused is not None:
+            await _answer(scope, send, refused)
+        else:
+            await self._app(scope, _bounded(receive), send)
 
     def _refused(self, scope: Scope) -> GnomonError | None:
         headers = dict(scope["headers"])
@@ -85,6 +92,17 @@ def _bounded(receive: Receive) -> Receive:
         return message
 
     return counted
+
+
+def _telling(send: Send) -> Send:
+    """Note the status of the answer on the request's span."""
+
+    async def told(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            say(**{"http.response.status_code": message["status"]})
+        await send(message)
+
+    return told
 
 
 async def _answer(scope: Scope, send: Send, error: GnomonError) -> None:

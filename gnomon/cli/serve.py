@@ -144,7 +144,8 @@ def _run(settings: "Settings", *, as_json: bool, desk: _Desk | None = None) -> i
     import gnomon
     from gnomon.cli.process import opened
     from gnomon.service import answer_first
-    from gnomon.telemetry import set_up_logging, tracing
+    from gnomon.telemetry import set_up_logging
+    from gnomon.tracing import tracing
 
     answer_first()
     set_up_logging(settings.log.level, settings.log.format)

@@ -17,6 +17,7 @@ from gnomon.errors import StoreDamaged, StoreUnavailable
 from gnomon.store.engines import Embedded, Engine, Insert, Server, settings_clause
 from gnomon.store.faults import translated
 from gnomon.store.sql import load
+from gnomon.tracing import step
 
 Value = str | int | float | bool | dt.datetime | None | Sequence[str] | Sequence[int]
 """What a typed parameter `{name:Type}` may be. Moments as Nanos go in as Int64."""
@@ -145,7 +146,11 @@ class Store:
             **(settings or {}),
         }
         insert = Insert(match["target"], match["format"], body, given)
-        with self._handle() as handle, translated(tag=tag, writing=True):
+        with (
+            step("store.insert", tag=tag, bytes=len(body)),
+            self._handle() as handle,
+            translated(tag=tag, writing=True),
+        ):
             self._engine.insert(handle, insert)
 
     def command(
@@ -157,7 +162,11 @@ class Store:
             "max_execution_time": self._write_seconds,
             **(settings or {}),
         }
-        with self._handle() as handle, translated(tag=tag, writing=True):
+        with (
+            step("store.command", tag=tag),
+            self._handle() as handle,
+            translated(tag=tag, writing=True),
+        ):
             handle.command(sql, settings=given)
 
     def close(self, timeout: float = 10.0) -> None:
@@ -187,7 +196,7 @@ class Store:
                 f"{tag}: {READERS} queries are running and none has ended", tag=tag
             )
         try:
-            with self._handle() as handle, translated(tag=tag):
+            with step("store.read", tag=tag), self._handle() as handle, translated(tag=tag):
                 return handle.raw_query(f"{sql}\n{clause}", parameters=given, fmt=format_)
         finally:
             self._readers.release()
