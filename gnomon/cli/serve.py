@@ -186,7 +186,10 @@ def _run(settings: "Settings", *, as_json: bool, desk: _Desk | None = None) -> i
             )
         )
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(server.serve(sockets=[process.listener]))
+            try:
+                asyncio.run(server.serve(sockets=[process.listener]))
+            except SystemExit as end:  # what uvicorn makes of a start that failed, without a reason
+                raise process.life.failure or end from None
         if process.life.failure is not None:
             raise process.life.failure
         return 0 if server.started else 4
