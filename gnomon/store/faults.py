@@ -63,6 +63,25 @@ _DAMAGED = frozenset(
         246,  # CORRUPTED_DATA
     }
 )
+_PART = re.compile(r"while reading (from )?part", re.IGNORECASE)
+_READABLE = frozenset(
+    {
+        6,  # CANNOT_PARSE_TEXT
+        27,  # CANNOT_PARSE_INPUT_ASSERTION_FAILED
+        38,  # CANNOT_PARSE_DATE
+        41,  # CANNOT_PARSE_DATETIME
+        43,  # ILLEGAL_TYPE_OF_ARGUMENT
+        53,  # TYPE_MISMATCH
+        69,  # ARGUMENT_OUT_OF_BOUND
+        70,  # CANNOT_CONVERT_TYPE
+        72,  # CANNOT_PARSE_NUMBER
+        349,  # CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN
+        395,  # FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
+    }
+)
+"""What a condition of ours can raise while a sound part is read; anything else means its bytes are
+not what they were: damage shows as an unknown codec, a size beyond reason, a type that is none."""
+
 _SHORT = frozenset({32, 33})
 """ATTEMPT_TO_READ_AFTER_EOF, CANNOT_READ_ALL_DATA: in a read the files are damaged; in an insert
 the data handed in are."""
@@ -125,6 +144,8 @@ def _kind(
         return StoreUnavailable  # the machine's fault, never that of the statement or its data
     if code is None:  # no engine has spoken: it is the way to it, or our own call
         return StoreRefused if isinstance(error, _OUR_CALL) else StoreUnavailable
+    if not writing and _PART.search(str(error)) and code not in _LATER | _READABLE:
+        return StoreDamaged
     return _by_code(code, writing)
 
 

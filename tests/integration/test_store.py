@@ -1,6 +1,7 @@
 import datetime as dt
 import json
 import os
+import random
 import resource
 import shutil
 import signal
@@ -434,12 +435,21 @@ def test_a_part_that_was_cut_off_is_not_lost_in_silence(tmp_path: Path) -> None:
         assert "backup" in str(caught.value)
 
 
-def test_a_flipped_bit_is_found_when_it_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0, 15, 16, 17, 20, 25, 40, 200])
+def test_a_flipped_byte_is_damage_wherever_it_lies(tmp_path: Path, place: int) -> None:
     _with_rows(tmp_path)
     part = _part(tmp_path)
     content = bytearray(part.read_bytes())
-    content[40] ^= 0xFF
+    content[place] ^= 0xFF
     part.write_bytes(content)
+    with pytest.raises(StoreDamaged):
+        _read_all(tmp_path)
+
+
+def test_a_part_overwritten_with_noise_is_damage(tmp_path: Path) -> None:
+    _with_rows(tmp_path)
+    part = _part(tmp_path)
+    part.write_bytes(random.Random(7).randbytes(part.stat().st_size))
     with pytest.raises(StoreDamaged):
         _read_all(tmp_path)
 

@@ -45,3 +45,23 @@ def test_words_inside_the_data_decide_nothing(
     error = driver.DatabaseError(text)
     error.code = code
     assert type(fault(error, tag="t", writing=True)) is expected
+
+
+@pytest.mark.parametrize(
+    ("code", "writing", "expected"),
+    [
+        (432, False, StoreDamaged),
+        (241, False, StoreUnavailable),
+        (53, False, StoreRefused),
+        (432, True, StoreRefused),
+    ],
+)
+def test_what_breaks_while_a_part_is_read_is_damage_unless_a_condition_can_raise_it(
+    code: int, writing: bool, expected: type[GnomonError]
+) -> None:
+    error = driver.DatabaseError(
+        f"Code: {code}. DB::Exception: Unknown codec family code: 7: (while reading column name):"
+        " (while reading from part /d/store/1/ in table things)"
+    )
+    error.code = code
+    assert type(fault(error, tag="t", writing=writing)) is expected
