@@ -3,7 +3,8 @@
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,33 @@ def _connect(path: Path) -> sqlite3.Connection:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Resting:
+    """What lies in the file of a queue that nobody has open."""
+
+    waiting: int
+    """Spans and log records that were acknowledged and are not in ClickHouse yet."""
+    dead_letters: int
+
+
+def at_rest(path: Path) -> Resting:
+    """Look into the file without changing it; raises StoreDamaged when it can not be read."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    with (
+        translated(path),
+        closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as db,
+    ):
+        (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        if said != "ok":
+            raise _damaged(path, said)
+        return Resting(
+            *db.execute(
+                "SELECT (SELECT coalesce(sum(items), 0) FROM queue),"
+                " (SELECT count(*) FROM dead_letters)"
+            ).fetchone()
+        )
+
+
 class ReadConnection:
     """One connection that only reads, for one caller at a time."""
 
@@ -115,12 +143,16 @@ def fault(error: sqlite3.Error, path: Path) -> GnomonError:
         case sqlite3.SQLITE_FULL:
             return DiskFull(f"{path}: no space left; free some, or move the data directory")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return StoreDamaged(
-                f"{path} cannot be read ({error}). Move the file away to start with an empty queue;"
-                " what it held and ClickHouse has not is lost unless the file can be repaired"
-                " (`sqlite3 spool.sqlite .recover`)"
-            )
+            return _damaged(path, error)
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
             return ConfigError(f"{path} cannot be written ({error}); mend its rights or --data")
         case _:
             return Unavailable(f"{path}: {error}")
+
+
+def _damaged(path: Path, why: object) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} cannot be read ({why}). Move the file away to start with an empty queue;"
+        " what it held and ClickHouse has not is lost unless the file can be repaired"
+        " (`sqlite3 spool.sqlite .recover`)"
+    )

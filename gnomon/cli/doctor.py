@@ -46,6 +46,7 @@ def examine(
                 found="no Gnomon is running here",
                 mend=error.detail,
             )
+            yield _queue(settings)
             yield _store(settings)
             return
         yield from problems
@@ -112,6 +113,30 @@ def _unusable(data: Path, why: str) -> Finding:
         found=f"{str(data)[:200]} can not be used: {why}",
         mend="choose a directory with --data or GNOMON_DATA",
     )
+
+
+def _queue(settings: Settings) -> Finding:
+    """Look into the file of the queue, which no process of ours has open."""
+    from collector.queue.database import FILE, at_rest
+
+    path = settings.data / FILE
+    if not path.exists():
+        return Finding(subject="queue", verdict="ok", found="empty, made at the first start")
+    try:
+        resting = at_rest(path)
+    except GnomonError as error:
+        return Finding(
+            subject="queue", verdict="bad", found=error.detail, mend="the finding says it"
+        )
+    found = f"{path}, {resting.waiting} spans and log records wait for the store"
+    if resting.dead_letters:
+        return Finding(
+            subject="queue",
+            verdict="warning",
+            found=f"{found}, {resting.dead_letters} dead letters",
+            mend="start Gnomon, then `gnomon dead-letters list`",
+        )
+    return Finding(subject="queue", verdict="ok", found=found)
 
 
 def _store(settings: Settings) -> Finding:

@@ -1,0 +1,50 @@
+"""What the doctor says of a queue at rest."""
+
+from pathlib import Path
+
+import pytest
+
+from collector.queue.database import FILE, Resting, at_rest
+from gnomon.cli.doctor import examine
+from gnomon.cli.finding import Finding
+from gnomon.errors import StoreDamaged
+from tests.spools import Hands, opened, request
+
+NOBODY = "http://127.0.0.1:9"
+
+
+def queue_of(data: Path) -> Finding:
+    found = examine(data=data, store=None, config_file=None, url=NOBODY)
+    return next(finding for finding in found if finding.subject == "queue")
+
+
+def test_what_waits_is_counted_and_the_file_is_left_as_it_was(tmp_path: Path) -> None:
+    spool = opened(tmp_path, Hands())
+    spool.put(request("one", received=3)).result(10)
+    spool.put(request("two", received=4)).result(10)
+    spool.stop(10)
+    before = (tmp_path / FILE).read_bytes()
+    assert at_rest(tmp_path / FILE) == Resting(waiting=7, dead_letters=0)
+    assert queue_of(tmp_path).verdict == "ok"
+    assert "7 spans and log records wait" in queue_of(tmp_path).found
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_a_damaged_file_is_found_before_a_start_refuses_it(tmp_path: Path) -> None:
+    spool = opened(tmp_path, Hands())
+    spool.put(request("one", size=200_000)).result(10)
+    spool.stop(10)
+    path = tmp_path / FILE
+    content = bytearray(path.read_bytes())
+    content[16_384:32_768] = b"\xff" * 16_384
+    path.write_bytes(content)
+    with pytest.raises(StoreDamaged, match="Move the file away"):
+        at_rest(path)
+    assert queue_of(tmp_path).verdict == "bad"
+    path.write_bytes(b"no database")
+    assert "Move the file away" in queue_of(tmp_path).found
+
+
+def test_a_queue_that_was_never_made_is_no_fault(tmp_path: Path) -> None:
+    assert queue_of(tmp_path).verdict == "ok"
+    assert not (tmp_path / FILE).exists()
