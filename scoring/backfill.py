@@ -32,6 +32,8 @@ class Progress:
     which: Which
     since: Nanos | None
     asked_at: Nanos
+    begun_at: Nanos | None = None
+    """None while it waits for its turn."""
     runs: int = 0
     """Runs looked at."""
     total: int | None = None
@@ -41,6 +43,8 @@ class Progress:
     finished_at: Nanos | None = None
     failing: str | None = None
     """Why it ended early; asking again goes on where it ended."""
+    left_ns: int | None = None
+    """How long it goes on, at the rate so far; None while nobody can say."""
 
 
 class Listed(Protocol):
@@ -116,12 +120,13 @@ class Backfills:
         grader, asked = self._grader(name), self._progress[name]
         where = RunFilter(since=asked.since, state=RunState.SETTLED, origin=None)
         try:
-            self._note(name, total=self._listed.count(where))
+            total = self._listed.count(where)
+            self._note(name, total=total, begun_at=to_nanos(self._clock()))
             self._walk(name, grader, where, _chosen(asked.which))
         except GnomonError as error:
             self._note(name, failing=error.detail)
             log.warning("backfill_ended", grader=name, code=error.code)
-        self._note(name, finished_at=to_nanos(self._clock()))
+        self._note(name, finished_at=to_nanos(self._clock()), left_ns=None)
         return self._progress[name]
 
     def _walk(
@@ -134,9 +139,16 @@ class Backfills:
                 return
             done = self._judging.runs(page, [grader], again=again)
             now = self._progress[name]
-            self._note(name, runs=now.runs + len(page), judged=now.judged + done)
+            runs = now.runs + len(page)
+            self._note(name, runs=runs, judged=now.judged + done, left_ns=self._left(now, runs))
             after = RunPosition(page[-1].started_at, page[-1].run_id)
         self._note(name, failing="the process stopped; ask again to go on")
+
+    def _left(self, now: Progress, runs: int) -> int | None:
+        if now.total is None or now.begun_at is None:
+            return None
+        spent = to_nanos(self._clock()) - now.begun_at
+        return max(0, now.total - runs) * spent // runs
 
     def _run(self) -> None:
         while (name := self._queue.get()) is not None:

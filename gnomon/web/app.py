@@ -20,11 +20,13 @@ from gnomon.clock import Clock, utc_now
 from gnomon.config import Settings
 from gnomon.errors import GnomonError, InputError, NotFound
 from gnomon.model import Run
+from gnomon.segment import segment
 from gnomon.web import assets, errors, overview, run, runs, status
 from gnomon.web.cache import Cache
 from gnomon.web.filters import parse, unpacked
 from gnomon.web.forms import Forms, own_path
 from gnomon.web.frame import THEME_COOKIE, THEMES, Pages, digest, region_of
+from gnomon.web.history import add_history
 from gnomon.web.judged_routes import add_judged, csv_of, judged_version, judges
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.timeline import Period
@@ -99,6 +101,7 @@ def build_web(
     _add_status(app, pages, books, touched, unread, forms, judging)
     if judging is not None:
         add_judged(app, pages, reader, judging)
+        add_history(app, forms, judging, pages.now)
     _add_frame(app, pages, forms)
     _add_errors(app, pages)
     return app
@@ -208,7 +211,7 @@ def _add_runs(
         response.headers["HX-Push-Url"] = address
         return response
 
-    @app.get("/runs/news")
+    @app.get("/news/runs")
     def runs_news(request: Request, than: str) -> Response:
         """How many runs came since the list was drawn."""
         since = unpacked("than", than)
@@ -222,7 +225,7 @@ def _add_runs(
         """Go to whatever has this id; without one to the runs that mention it."""
         text = q.strip()
         if text and reader.run(text) is not None:
-            return RedirectResponse(f"/runs/{text}", 303)
+            return RedirectResponse(f"/runs/{segment(text)}", 303)
         return RedirectResponse(f"/runs?{urlencode({'period': 'all', 'q': text})}", 303)
 
 
@@ -239,7 +242,7 @@ def _add_run(
     def kept(one: Run) -> run.Steps:
         return forests.get(digest(one), lambda: run.steps_of(reader, one))
 
-    @app.get("/runs/{run_id}")
+    @app.get("/runs/{run_id:id}")
     def run_page(request: Request, run_id: str) -> Response:
         """Why did this fail?"""
         ask = run.asked(request.query_params)
@@ -256,14 +259,14 @@ def _add_run(
         )
         return pages.show(request, "run.html", view)
 
-    @app.get("/runs/{run_id}/news")
+    @app.get("/news/run")
     def run_news(request: Request, run_id: str, than: int) -> Response:
         """How many spans came since the page was drawn."""
         found = reader.run(run_id)
         if found is None:
             raise NotFound(f"no run {run_id}")
         view = runs.NewsView(
-            runs=max(0, found.spans - than), href=f"/runs/{run_id}", noun="span", most=0
+            runs=max(0, found.spans - than), href=f"/runs/{segment(run_id)}", noun="span", most=0
         )
         return pages.show(request, "news.html", view)
 

@@ -10,6 +10,7 @@ from gnomon.web.freshness import HOUR, Account, Freshness, account, accounts, fr
 from gnomon.web.work import Work
 
 DONE = {
+    "backfill": "The grader judges history; its progress stands beside it.",
     "resend": "The dead letter is in the queue again; its spans are pending until it is stored.",
     "drop": "The dead letter is deleted; its spans stay counted as rejected.",
 }

@@ -1,20 +1,31 @@
 """What scoring is doing: jobs with what is due, graders with what they made of the runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from gnomon.clock import Nanos, to_nanos
+from gnomon.errors import InputError
+from gnomon.http import moment_of
+from gnomon.web.filters import ALL, Query
 from gnomon.web.port import Judging
-from scoring.backfill import Progress
+from scoring.backfill import Progress, Which
 from scoring.grading.port import State
 from scoring.jobs import JobState
-from scoring.reading import GraderOverview
-from scoring.statements import ViolationFilter
+from scoring.metrics.scope import Scope
+from scoring.metrics.surfaces import GraderCount
 
 DAYS = 7
 """Graders are counted over the runs that started in so many days."""
-_DAY = 86_400_000_000_000
+_HOUR = 3_600_000_000_000
 STATES = (State.GRADED, State.ABSTAINED, State.FAILED, State.NOT_APPLICABLE)
+SPANS: Mapping[str, str] = {"7d": "7 days", "30d": "30 days", "90d": "90 days", ALL: "all time"}
+"""How far back a form may ask for history to be judged."""
+KINDS: Mapping[str, str] = {
+    "missing": "runs it has not judged",
+    "failed": "those, and runs on which it failed",
+    "all": "every run, again",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,14 +40,26 @@ class JobLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraderLine:
-    """One grader and version."""
+class Counted:
+    """A number of runs and the list of exactly those."""
 
-    grader: GraderOverview
-    counts: Sequence[int]
+    runs: int
+    href: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraderLine:
+    """One grader, by its newest version on each run."""
+
+    name: str
+    version: str
+    surface: str
+    kind: str
+    configured: bool
+    counts: Sequence[Counted]
     """In the order of STATES."""
+    broken: Counted
     backfill: Progress | None
-    broken_href: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,26 +68,100 @@ class Work:
 
     jobs: Sequence[JobLine]
     graders: Sequence[GraderLine]
+    runs: Counted
+    """Settled runs of the time in which graders are counted."""
+    waiting: Counted
+    """Of those, the ones that no verdict was made of yet."""
+    spans: Mapping[str, str]
+    """How far back history can be judged, by the value a form sends."""
+    kinds: Mapping[str, str]
+    """Which runs of it."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Graders that can judge history."""
+        return [line.name for line in self.graders if line.configured]
 
 
 def work(judging: Judging, now: Nanos) -> Work:
     """Return how jobs and graders stand."""
-    progress = judging.backfills.progress()
-    where = ViolationFilter(since=Nanos(now - DAYS * _DAY), origin=None)
+    since = Nanos(now // _HOUR * _HOUR - DAYS * 24 * _HOUR)
+    scope = Scope(since=since, origin=None)
+    query = Query(since=since, values={"origin": ALL})
+    (group,) = judging.metrics.groups(scope, "")
+    parts = group.sums.parts
+
+    def part(name: str) -> Counted:
+        return Counted(runs=parts[name], href=query.having(part=name).url())
+
     return Work(
         jobs=[
             _job(judging.jobs.state(job), working=judging.jobs.working(job.name))
             for job in judging.jobs.jobs
         ],
-        graders=[
-            GraderLine(
-                grader=one,
-                counts=[one.counts.get(state, 0) for state in STATES],
-                backfill=progress.get(one.name) if one.configured else None,
-                broken_href=f"/policies?period={DAYS}d" if one.broken else "",
+        graders=_graders(judging, judging.metrics.graders(scope), query),
+        runs=part("scoped"),
+        waiting=part("not_summed_up"),
+        spans=SPANS,
+        kinds=KINDS,
+    )
+
+
+def asked_backfill(fields: Mapping[str, str], now: Nanos) -> tuple[Nanos | None, Which]:
+    """Return since when and which runs a form asks to be judged; raises InputError."""
+    since, which = fields.get("since", ""), fields.get("which", "")
+    if since not in SPANS:
+        raise InputError(f"since: {since!r} is none of {', '.join(SPANS)}")
+    for known in get_args(Which):
+        if which == known:
+            return None if since == ALL else moment_of(since, now), known
+    raise InputError(f"which: {which!r} is none of {', '.join(KINDS)}")
+
+
+def _graders(judging: Judging, counts: Sequence[GraderCount], query: Query) -> list[GraderLine]:
+    """Return every grader that is set up, then those that judged and are set up no more."""
+    progress = judging.backfills.progress()
+    by_name: dict[str, list[GraderCount]] = {}
+    for count in counts:
+        by_name.setdefault(count.grader, []).append(count)
+    lines = [
+        _line(
+            grader.name, grader.version, str(grader.surface), str(grader.kind),
+            by_name.pop(grader.name, []), query, configured=True, backfill=progress.get(grader.name),
+        )
+        for grader in judging.judgments.graders
+    ]  # fmt: skip
+    return lines + [
+        _line(
+            name, ", ".join(found[0].versions), found[0].surface, found[0].kind, found, query,
+            configured=False,
+        )
+        for name, found in by_name.items()
+    ]  # fmt: skip
+
+
+def _line(
+    name: str, version: str, surface: str, kind: str, counts: Sequence[GraderCount], query: Query,
+    *, configured: bool, backfill: Progress | None = None,
+) -> GraderLine:  # fmt: skip
+    mine = query.having(grader=name)
+    return GraderLine(
+        name=name,
+        version=version,
+        surface=surface,
+        kind=kind,
+        configured=configured,
+        counts=[
+            Counted(
+                runs=sum(getattr(count, state) for count in counts),
+                href=mine.having(verdict=str(state)).url(),
             )
-            for one in judging.judgments.overview(where)
+            for state in STATES
         ],
+        broken=Counted(
+            runs=sum(count.broken for count in counts), href=query.having(rule=name).url()
+        ),
+        backfill=backfill,
     )
 
 

@@ -312,3 +312,30 @@ def test_comparing_without_a_rule_is_not_enough_data_and_shows_no_p_value(full: 
 
 def test_two_equal_versions_are_refused_in_words(full: Site) -> None:
     assert "Two different versions are needed" in words_of(full, "/compare?base=v13&cand=v13")
+
+
+def test_a_form_of_the_status_page_has_history_judged(
+    full: Site, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, object, str]] = []
+
+    def ask(name: str, *, since: object, which: str) -> None:
+        asked.append((name, since, which))
+
+    monkeypatch.setattr(world.judging.backfills, "ask", ask, raising=False)
+    text = full.client.get("/status").text
+    assert '<option value="30d" selected>30 days</option>' in text
+    token = re.search(r'action="/graders/backfill"><input type="hidden" name="token" value="([^"]+)"', text)  # fmt: skip
+    assert token is not None
+    fields = {"grader": "claim", "since": "7d", "which": "failed", "token": token[1]}
+    origin = {"Origin": str(full.client.base_url).rstrip("/")}
+    send = full.client.post
+    assert send("/graders/backfill", data=fields).status_code == 403, "no Origin"
+    assert (
+        send("/graders/backfill", data={**fields, "token": "x"}, headers=origin).status_code == 403
+    )
+    wrong = send("/graders/backfill", data={**fields, "since": "1y"}, headers=origin)
+    assert (wrong.status_code, asked) == (400, [])
+    done = send("/graders/backfill", data=fields, headers=origin, follow_redirects=False)
+    assert (done.status_code, done.headers["location"]) == (303, "/status?done=backfill#graders")
+    assert asked == [("claim", desk.NOW - 7 * desk.DAY, "failed")]
