@@ -53,8 +53,16 @@ USAGE_PATHS: Mapping[str, tuple[Path, ...]] = {
     "reasoning_tokens": _REASONING,
 }
 
-_ANTHROPIC = ("cache_read_input_tokens", "cache_creation_input_tokens")
-_GEMINI = ("candidates_token_count", "candidatesTokenCount")
+_ANTHROPIC_INPUT: Path = ("input_tokens",)
+_ANTHROPIC_CACHE = frozenset({"cache_read_input_tokens", "cache_creation_input_tokens"})
+_INCLUSIVE_DETAILS = frozenset(
+    {"input_tokens_details", "input_token_details", "prompt_tokens_details"}
+)
+"""Objects beside `input_tokens` by which OpenAI and LangChain break it down: it holds them."""
+
+_GEMINI_OUTPUT: frozenset[Path] = frozenset(
+    {("candidates_token_count",), ("candidatesTokenCount",)}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,17 +95,24 @@ def usage_in(value: JsonValue) -> dict[str, int]:
     if not isinstance(value, dict):
         return {}
     usage: dict[str, int] = {}
+    told_at: dict[str, Path] = {}
     for name, paths in USAGE_PATHS.items():
         for path in paths:
             count = as_tokens(at(value, path))
             if count is not None:
                 usage[name] = count
+                told_at[name] = path
                 break
-    if "input_tokens" in usage and any(key in value for key in _ANTHROPIC):
+    if told_at.get("input_tokens") == _ANTHROPIC_INPUT and _is_anthropic(value):
         usage["input_tokens"] += usage.get("cached_tokens", 0) + usage.get("cache_write_tokens", 0)
-    if "output_tokens" in usage and any(key in value for key in _GEMINI):
+    if told_at.get("output_tokens") in _GEMINI_OUTPUT:
         usage["output_tokens"] += usage.get("reasoning_tokens", 0)
     return usage
+
+
+def _is_anthropic(usage: Mapping[str, JsonValue]) -> bool:
+    """Tell whether `input_tokens` leaves out what was read from the cache and written to it (3.3)."""
+    return not _ANTHROPIC_CACHE.isdisjoint(usage) and _INCLUSIVE_DETAILS.isdisjoint(usage)
 
 
 def answer_in(body: JsonValue) -> Answer:
