@@ -5,6 +5,13 @@ import sys
 
 def main() -> None:
     """Run the command; one line for each known error, and the exit code that says whose move it is."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit(130)  # as a shell says it of what Ctrl+C ended
+
+
+def _run() -> None:
     import logging
 
     from gnomon.cli.app import app

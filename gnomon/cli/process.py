@@ -152,7 +152,8 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise ConfigError(
             f"port {port} on {host} can not be bound ({error.strerror}); "
-            "is another Gnomon running? Choose another with GNOMON_WEB_PORT"
+            "is another Gnomon running? A second one beside it takes free ports with "
+            "GNOMON_WEB_PORT=0 GNOMON_OTLP_HTTP_PORT=0 GNOMON_OTLP_GRPC_PORT=0"
         ) from error
     return listener
 
@@ -231,7 +232,8 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
             jobs=scoring.jobs,
             backfills=scoring.backfills,
         )
-        app.mount("/", _pages(collector, settings, clock, addresses, judged))
+        # Not mounted: a mount answers for every path, so `POST /v1/runs` would be a missing page.
+        app.router.default = _pages(collector, settings, clock, addresses, judged)
         yield Process(app=app, life=life, listener=listener, addresses=addresses)
 
 
