@@ -1,6 +1,7 @@
 """What gnomon.yaml says about any grader: name, version, surface, scope."""
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -30,7 +31,7 @@ class Said(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class GraderSpec(Said):
+class GraderSpec(Said, ABC):
     """One entry of `graders`."""
 
     code: ClassVar[str] = "1"
@@ -48,9 +49,9 @@ class GraderSpec(Said):
         """What is stored with each label."""
         return self.version or digest_of(f"{self.code}{self.model_dump_json(exclude={'version'})}")
 
+    @abstractmethod
     def judge(self, means: Means) -> Callable[[Evidence], Answer]:
         """Return what grades, from what gnomon.yaml says."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
 """JSON Schemas that people write: checked when read, and never fetched from anywhere."""
 
+import math
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -22,6 +24,9 @@ def wrong_schema(schema: Mapping[str, JsonValue]) -> tuple[Place, str] | None:
     if not (isinstance(said, str) and said.removesuffix("#") == DIALECT):
         return ("$schema",), f"schemas are read as {DIALECT}; write that, or leave $schema out"
     try:
+        for place, number in _numbers(schema):  # type: ignore[arg-type]
+            if not math.isfinite(number):
+                return place, "Infinity and NaN are no JSON numbers; write a finite one"
         # No formats: the one that matters, `regex`, is asked of the engine that will match.
         Draft202012Validator.check_schema(schema, format_checker=None)  # type: ignore[arg-type]
         return wrong_parts(_undeclared(schema))
@@ -49,6 +54,21 @@ def complaints(validator: Any, value: JsonValue, *, whole: str) -> list[str]:
     )
 
 
+def _numbers(value: JsonValue, place: Place = ()) -> Iterator[tuple[Place, float]]:
+    """Yield every number of a schema with its place."""
+    match value:
+        case float():
+            yield place, value
+        case dict():
+            for key, inner in value.items():
+                yield from _numbers(inner, (*place, key))
+        case list():
+            for number, inner in enumerate(value):
+                yield from _numbers(inner, (*place, number))
+        case _:
+            return
+
+
 def _undeclared(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return a schema without `$schema`: by that word jsonschema would take its own validator."""
     return {key: value for key, value in schema.items() if key != "$schema"}
@@ -70,6 +90,7 @@ def _linear() -> Any:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
         "uniqueItems": _unique_items,
+        "multipleOf": _multiple_of,
     }
     return extend(Draft202012Validator, validators=own)  # type: ignore[no-untyped-call]
 
@@ -108,6 +129,24 @@ def _additional_properties(
             yield from validator.descend(value[key], rule, path=key)
     elif not rule and extra:
         yield ValidationError("more properties than allowed")
+
+
+def _multiple_of(validator: Any, of: float, value: Any, _schema: Any) -> Iterator[Any]:
+    """Compare as decimals: 0.3 is a multiple of 0.1, and no number is too large to divide."""
+    from jsonschema import ValidationError
+
+    if not validator.is_type(value, "number"):
+        return
+    try:
+        rest = _exact(value) % _exact(of)
+    except (ValueError, OverflowError):  # the value is no finite number: a multiple of nothing
+        rest = Fraction(1)
+    if rest:
+        yield ValidationError("is no multiple")
+
+
+def _exact(number: float) -> Fraction:
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
 def _unique_items(validator: Any, rule: Any, value: Any, _schema: Any) -> Iterator[Any]:

@@ -142,3 +142,25 @@ def test_promise_9_judging_everything_again_changes_no_number(store: Store) -> N
         court.scoring.backfills.ask(grader, since=None, which="all")
         assert court.scoring.backfills.work(grader).judged == 5
     assert parts(store) == before
+
+
+@pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999"])
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ('"arguments": {"refund": {"properties": {"n": {"multipleOf": %s}}}}', "multipleOf"),
+        ('"budgets": {"usd": %s}', "budgets.usd"),
+    ],
+)
+def test_a_policy_with_a_number_json_does_not_have_is_refused_by_its_place(
+    store: Store, said: str, place: str, number: str
+) -> None:
+    court = Court(store, NONE)
+    court.put(make_run("r"), make_step(1, "refund", {"n": 7}, {"ok": True}, run_id="r"))
+    body = '{"run": "r", "policy": {"policy": "p", %s}}' % (said % number)
+    answer = court.client.post(
+        "/v1/policies/check", content=body, headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code in (400, 422), answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert place in answer.json()["detail"]

@@ -1,12 +1,18 @@
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pytest
 
-from gnomon.errors import ConfigError
+from gnomon.clock import Nanos
+from gnomon.errors import ConfigError, StoreUnavailable, Unavailable
+from gnomon.model import Bodies, Step
 from gnomon.watch import parse, read
 from scoring.grading import plugins
-from scoring.grading.port import Answer, Evidence, Label, Surface
+from scoring.grading.port import Answer, Evidence, Grader, Label, State, Surface
+from scoring.grading.run import judge
 from scoring.grading.spec import Means
 from scoring.watched import watched
 from tests.judging import Seen
@@ -20,7 +26,11 @@ BUDGET = "{type: budget, name: b, limits: {steps: 3}}"
         ("graders:\n  - {type: bugdet, name: b}", 2, "type must be one of outcome_check"),
         ("graders:\n  - {name: b}", 2, "type must be one of"),
         (f"graders:\n  - {BUDGET}\n  - {BUDGET}", 3, "b is the name of graders.0 as well"),
-        ("graders:\n  - type: budget\n    name: b\n    limits: {step: 3}", 4, "there is no such field here; there are: steps"),
+        (
+            "graders:\n  - type: budget\n    name: b\n    limits: {step: 3}",
+            4,
+            "there is no such field here; there are: steps",
+        ),
         ("graders:\n  - type: budget\n    name: b\n    limits: {}", 4, "say one limit at least"),
         ("graders:\n  - type: schema\n    name: s\n    schema: {type: 7}", 4, "no JSON Schema"),
         ("graders:\n  - type: citations\n    name: c\n    pattern: '['", 4, "regular expression"),
@@ -103,3 +113,60 @@ def test_peoples_own_graders_come_by_entry_point(monkeypatch: pytest.MonkeyPatch
     assert grader.grade(Seen()) == Label(passed=False)
     with pytest.raises(ConfigError, match="own can not be made: TypeError"):
         watched(parse("graders: [{type: plugin, entry: own, options: {rude: 1}}]"))
+
+
+def of_own(grade: Callable[[Evidence], Answer], **more: object) -> Grader:
+    own = Own()
+    own.grade = grade  # type: ignore[method-assign]
+    return plugins.checked(own, plugins.Plugin(type="plugin", entry="own", **more))  # type: ignore[arg-type]
+
+
+def judged(grader: Grader, evidence: Evidence) -> tuple[State, str]:
+    status = judge(grader, evidence, at=Nanos(1)).status
+    return status.state, status.why
+
+
+def test_a_plug_in_that_hangs_fails_and_is_left_alone_after_a_while() -> None:
+    ended = threading.Event()
+
+    def hang(_: Evidence) -> Answer:
+        ended.wait(60)
+        return Label(passed=True)
+
+    grader = of_own(hang, timeout="20ms")
+    assert judged(grader, Seen()) == (State.FAILED, "took longer than 0.02 s")
+    for _ in range(20):
+        state, why = judged(grader, Seen())
+    assert (state, "not asked any more" in why) == (State.FAILED, True)
+    ended.set()
+
+
+@pytest.mark.parametrize("timeout", ["0s", "11m"])
+def test_the_time_of_a_plug_in_is_bounded(timeout: str) -> None:
+    with pytest.raises(ValueError, match="at most 10m"):
+        of_own(lambda _: Label(), timeout=timeout)
+
+
+def test_what_is_away_for_a_plug_in_is_not_the_store_being_away() -> None:
+    def asks(_: Evidence) -> Answer:
+        raise Unavailable("the shop did not answer")
+
+    why = "Unavailable: the shop did not answer"
+    assert judged(of_own(asks), Seen()) == (State.FAILED, why)
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+def test_evidence_that_could_not_be_read_is_no_answer_whatever_the_plug_in_makes_of_it(
+    swallows: bool,
+) -> None:
+    class Away(Seen):
+        def bodies(self, steps: Sequence[Step]) -> Sequence[Bodies]:
+            raise StoreUnavailable
+
+    def reads(evidence: Evidence) -> Answer:
+        with suppress(Exception) if swallows else nullcontext():
+            evidence.bodies([])
+        return Label(passed=False)
+
+    with pytest.raises(StoreUnavailable):
+        judge(of_own(reads), Away(), at=Nanos(1))

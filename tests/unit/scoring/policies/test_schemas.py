@@ -147,3 +147,34 @@ def test_items_are_unique_as_json_says_however_many_there_are(
 ) -> None:
     told = complaints(validator_of({"uniqueItems": True}), items, whole="it")
     assert told == ([] if unique else ["it breaks uniqueItems"])
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+@pytest.mark.parametrize("keyword", ["multipleOf", "minimum", "exclusiveMaximum", "const"])
+def test_numbers_that_json_does_not_have_are_refused_where_they_stand(
+    keyword: str, number: float
+) -> None:
+    assert wrong_schema({"properties": {"amount": {keyword: number}}}) == (
+        ("properties", "amount", keyword),
+        "Infinity and NaN are no JSON numbers; write a finite one",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "of", "multiple"),
+    [
+        (0.3, 0.1, True),
+        (0.35, 0.1, False),
+        (10**400, 3, False),
+        (10**400, 0.5, True),
+        (1e308, 10**400, False),
+        (float("inf"), 2, False),
+        (float("nan"), 0.5, False),
+        (True, 2, True),
+    ],
+)
+def test_multiples_are_told_in_decimals_of_any_size(
+    value: float, of: float, multiple: bool
+) -> None:
+    told = complaints(validator_of({"multipleOf": of}), value, whole="it")
+    assert told == ([] if multiple else ["it breaks multipleOf"])
