@@ -231,8 +231,11 @@ def _milliseconds(facts: Facts, key: str) -> JsonValue:
 
 
 def _seconds_or_milliseconds(facts: Facts, key: str) -> JsonValue:
-    """A fraction is in seconds; Strands sends whole milliseconds under the same key."""
-    whole = as_int(facts.attributes.get(key)) is not None
+    """Strands sends whole milliseconds under a key that is in seconds for all others.
+
+    The store has the double 2.0 as `2`, so that only the dialect tells.
+    """
+    whole = facts.dialect == "strands" and as_int(facts.attributes.get(key)) is not None
     return _milliseconds(facts, key) if whole else _seconds(facts, key)
 
 

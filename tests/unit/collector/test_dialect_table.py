@@ -329,7 +329,7 @@ INSIDE = [
     ("ttft_ns", CHAT, "gen_ai.response.time_to_first_chunk", "0.5", 500_000_000),
     ("ttft_ns", CHAT, "gen_ai.client.operation.time_to_first_chunk", "0.5", 500_000_000),
     ("ttft_ns", CHAT, "gen_ai.server.time_to_first_token", "0.5", 500_000_000),
-    ("ttft_ns", CHAT, "gen_ai.server.time_to_first_token", "500", 500_000_000),
+    ("ttft_ns", CHAT, "gen_ai.server.time_to_first_token", "2", 2_000_000_000),
     ("ttft_ns", CHAT, "ai.response.msToFirstChunk", "66.5", 66_500_000),
     ("ttft_ns", CHAT, "ttft_ms", "11", 11_000_000),
     ("streamed", CHAT, "gen_ai.request.stream", "true", True),
@@ -367,6 +367,11 @@ def test_request_parameters_keep_their_types():
         "max_tokens": 0,
         "stop_sequences": ["a"],
     }
+
+
+def test_strands_tells_the_time_to_first_token_in_whole_milliseconds():
+    told = {**CHAT, "gen_ai.server.time_to_first_token": "500"}
+    assert read(told, scope_name="strands.telemetry.tracer").ttft_ns == 500_000_000
 
 
 def test_a_time_stamp_becomes_time_to_first_token():
