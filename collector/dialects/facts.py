@@ -48,6 +48,11 @@ class Facts:
         """Tell whether this span is one call of a model."""
         return self.kind in MODEL_CALLS
 
+    @property
+    def claude_code_type(self) -> str:
+        """What Claude Code says a span of its own is (K10); '' for the spans of everybody else."""
+        return self.attributes.get("span.type", "") if self.dialect == "claude-code" else ""
+
     def data(self, key: str) -> JsonValue:
         """Return the JSON (or Python literal) inside an attribute; parsed once."""
         parsed = self._parsed

@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from collector.dialects.facts import Facts
-from collector.dialects.values import unquoted
+from collector.dialects.models import MODELS
+from collector.dialects.rules import Place
+from collector.dialects.usage import RESTATED, TOKEN_FIELDS, TOKENS
+from collector.dialects.values import found, unquoted
 from gnomon.model import Kind
 
 Decide = Callable[[Facts, str], Kind | None]
@@ -53,7 +56,8 @@ _LANGSMITH = _kinds(
 _RETRIEVALS = _kinds("retrieval: retrieval vector_db_retrieve RETRIEVER RERANKER")
 _TRACELOOP = _kinds("workflow: workflow; agent: agent; tool: tool; handoff: handoff; chain: task")
 _CLAUDE_CODE = _kinds(
-    "agent: interaction; llm: llm_request; tool: tool; other: tool.execution tool.blocked_on_user"
+    "agent: interaction; llm: llm_request; tool: tool;"
+    "other: tool.execution tool.blocked_on_user hook"
 )
 # the dotted names are those of Semantic Kernel
 _OPERATIONS = _MLFLOW | _kinds(
@@ -83,14 +87,14 @@ _PYDANTIC = {
     "running output function": Kind.TOOL,
     "running tools": Kind.CHAIN,
 }
-_LLM_EVIDENCE = (
-    "llm.token_count.prompt",
-    "llm.token_count.completion",
-    "llm.token_count.total",
-    "llm.finish_reason",
-    "llm.output_messages.0.message.role",
-    "llm.output_messages.0.message.content",
-)
+_LLM_EVIDENCE = frozenset(
+    source.key
+    for field in (*TOKENS, *MODELS)
+    if field.name in {*TOKEN_FIELDS, "response_id", "finish_reason_raw"}
+    for source in field.sources
+    if source.place is Place.ATTRIBUTE
+) | {"llm.token_count.total", *(key for _, key in RESTATED)}
+_OUTPUT_MESSAGES = ("llm.output_messages.", "llm.choices.", "gen_ai.completion.")
 
 
 def _exactly(kinds: Mapping[str, Kind]) -> Decide:
@@ -116,11 +120,21 @@ def _openinference(_facts: Facts, text: str) -> Kind | None:
 
 
 def _llama_index_preparation(facts: Facts, text: str) -> Kind | None:
-    """K4a: a preparing function that LlamaIndex calls an LLM."""
+    """K4a: a preparing function that LlamaIndex calls an LLM; its return value is no answer."""
     if text.strip().upper() != "LLM" or "_prepare_" not in facts.span.name:
         return None
-    told = any(key in facts.attributes for key in _LLM_EVIDENCE)
-    return None if told or facts.answer.id is not None else Kind.CHAIN
+    answer = facts.answer
+    if answer.id is not None or answer.usage or answer.finish_reasons:
+        return None
+    told = any(_is_evidence(key, value) for key, value in facts.attributes.items())
+    return None if told else Kind.CHAIN
+
+
+def _is_evidence(key: str, value: str) -> bool:
+    """Tell whether an attribute shows that a model was called: usage, finish reason, id, output."""
+    if key not in _LLM_EVIDENCE and not key.startswith(_OUTPUT_MESSAGES):
+        return False
+    return found(value) is not None and value != "0"
 
 
 def _mlflow(_facts: Facts, text: str) -> Kind | None:
@@ -134,10 +148,11 @@ def _traceloop(facts: Facts, text: str) -> Kind | None:
     return kind
 
 
-def _claude_code(facts: Facts, text: str) -> Kind | None:
-    if text == "tool.blocked_on_user" and facts.attributes.get("source", "").startswith("user"):
+def _claude_code(facts: Facts, _text: str) -> Kind | None:
+    kind = facts.claude_code_type
+    if kind == "tool.blocked_on_user" and facts.attributes.get("source", "").startswith("user"):
         return Kind.HUMAN
-    return _CLAUDE_CODE.get(text)
+    return _CLAUDE_CODE.get(kind)
 
 
 def _vercel(_facts: Facts, text: str) -> Kind | None:

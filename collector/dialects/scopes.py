@@ -45,10 +45,54 @@ _PREFIXES: tuple[tuple[str, str], ...] = (
 )
 """Longer names first."""
 
-_OPENLLMETRY = "opentelemetry.instrumentation."
-"""OpenLLMetry, where the span speaks of models at all; else an ordinary instrumentation."""
+_INSTRUMENTATION = "opentelemetry.instrumentation."
+"""Where OpenLLMetry and OpenTelemetry's own contrib packages both put their scopes."""
 
-_OPENLLMETRY_KEYS = ("traceloop.", "llm.", "gen_ai.", "db.vector.", "crewai.", "mcp.")
+_OPENLLMETRY_KEYS = (
+    "traceloop.",
+    "llm.",
+    "crewai.",
+    "db.vector.",
+    *(f"gen_ai.{what}.{number}." for what in ("prompt", "completion") for number in (0, 1)),
+)
+"""Keys that only OpenLLMetry writes under such a scope."""
+
+_OPENLLMETRY_LIBRARIES = frozenset(
+    {
+        "agno",
+        "alephalpha",
+        "anthropic",
+        "bedrock",
+        "chromadb",
+        "cohere",
+        "crewai",
+        "google_generativeai",
+        "groq",
+        "haystack",
+        "lancedb",
+        "langchain",
+        "llamaindex",
+        "marqo",
+        "mcp",
+        "milvus",
+        "mistralai",
+        "ollama",
+        "openai",
+        "openai_agents",
+        "pinecone",
+        "qdrant",
+        "replicate",
+        "sagemaker",
+        "together",
+        "transformers",
+        "voyageai",
+        "watsonx",
+        "weaviate",
+        "writer",
+    }
+)
+"""Libraries that OpenLLMetry alone instruments under that name: newer versions write plain
+`gen_ai.*` keys. `vertexai` is missing, since OpenTelemetry's own package has that scope too."""
 
 _KEYS: tuple[tuple[str, str], ...] = (
     ("langfuse", "langfuse"),
@@ -81,13 +125,21 @@ def dialect_of(scope: str, attributes: Mapping[str, str]) -> str:
     for prefix, dialect in _PREFIXES:
         if scope.startswith(prefix):
             return dialect
-    if scope.startswith(_OPENLLMETRY):
-        return "openllmetry" if _speaks_of_models(attributes) else "otel"
+    if scope.startswith(_INSTRUMENTATION) and _is_openllmetry(scope, attributes):
+        return "openllmetry"
     return _by_key(attributes)
 
 
+def _is_openllmetry(scope: str, attributes: Mapping[str, str]) -> bool:
+    """Tell OpenLLMetry by its own keys, else by a library it alone instruments."""
+    if _has_own_keys(attributes):
+        return True
+    library = scope[len(_INSTRUMENTATION) :].partition(".")[0]
+    return library in _OPENLLMETRY_LIBRARIES and _by_key(attributes) != "otel"
+
+
 @OfKeys
-def _speaks_of_models(keys: Keys) -> bool:
+def _has_own_keys(keys: Keys) -> bool:
     return any(key.startswith(_OPENLLMETRY_KEYS) for key in keys)
 
 

@@ -107,7 +107,7 @@ def settle_claude_code_tools(drafts: Sequence[Draft]) -> None:
         if (
             tool is not None
             and tool.kind is Kind.TOOL
-            and draft.span.attributes.get("span.type") == "tool.execution"
+            and draft.reading.facts.claude_code_type == "tool.execution"
             and draft.failed
             and not tool.failed
         ):

@@ -122,7 +122,7 @@ def _decisions(by_id: Mapping[str, Draft], logs: Iterable[LogRecord]) -> None:
     """Claude Code writes the decision about a tool under the span that waited for it."""
     for log in logs:
         draft = by_id.get(log.span_id)
-        if draft is not None and draft.span.attributes.get("span.type") == "tool.blocked_on_user":
+        if draft is not None and draft.reading.facts.claude_code_type == "tool.blocked_on_user":
             key = "log tool_decision"
             draft.fill("decision", found(log.attributes.get("decision")), "2.10", key)
             draft.fill("decision_source", found(log.attributes.get("source")), "2.10", key)

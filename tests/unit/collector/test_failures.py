@@ -41,10 +41,12 @@ def test_e3_a_handled_exception_is_no_error():
 
 
 def test_e4_claude_codes_tool_takes_its_end_from_its_execution():
-    tool = make_span(1, attributes={"span.type": "tool", "tool_name": "Bash"})
+    scope = "com.anthropic.claude_code.tracing"
+    tool = make_span(1, scope_name=scope, attributes={"span.type": "tool", "tool_name": "Bash"})
     execution = make_span(
         2,
         1,
+        scope_name=scope,
         attributes={
             "span.type": "tool.execution",
             "success": False,

@@ -5,6 +5,7 @@ import pytest
 from tests.spans import make_event, read
 
 AGENTS_SDK = "openinference.instrumentation.openai_agents"
+CLAUDE_CODE = {"scope_name": "com.anthropic.claude_code.tracing"}
 OI = "openinference.span.kind"
 OPERATION = "gen_ai.operation.name"
 
@@ -98,14 +99,17 @@ KINDS = [
     # K9
     ({OPERATION: "invoke_agent"}, {"name": "crewai.workflow"}, "workflow"),
     # K10
-    ({"span.type": "interaction"}, {}, "agent"),
-    ({"span.type": "llm_request"}, {}, "llm"),
-    ({"span.type": "tool"}, {}, "tool"),
-    ({"span.type": "tool.execution", OPERATION: "execute_tool"}, {}, "other"),
-    ({"span.type": "tool.blocked_on_user", "source": "user_permanent"}, {}, "human"),
-    ({"span.type": "tool.blocked_on_user", "source": "config"}, {}, "other"),
-    ({"span.type": "tool.blocked_on_user", "source": "hook"}, {}, "other"),
-    ({"span.type": "web", OPERATION: "chat"}, {}, "llm"),
+    ({"span.type": "interaction"}, CLAUDE_CODE, "agent"),
+    ({"span.type": "llm_request"}, CLAUDE_CODE, "llm"),
+    ({"span.type": "tool"}, CLAUDE_CODE, "tool"),
+    ({"span.type": "tool.execution", OPERATION: "execute_tool"}, CLAUDE_CODE, "other"),
+    ({"span.type": "tool.blocked_on_user", "source": "user_permanent"}, CLAUDE_CODE, "human"),
+    ({"span.type": "tool.blocked_on_user", "source": "config"}, CLAUDE_CODE, "other"),
+    ({"span.type": "tool.blocked_on_user", "source": "hook"}, CLAUDE_CODE, "other"),
+    ({"span.type": "hook"}, CLAUDE_CODE, "other"),
+    ({"span.type": "web", OPERATION: "chat"}, CLAUDE_CODE, "llm"),
+    ({"span.type": "tool", OPERATION: "chat"}, {}, "llm"),
+    ({"span.type": "tool"}, {"scope_name": "my-app"}, "other"),
     # K11
     *(
         ({OPERATION: value, "llm.request.type": "embedding"}, {}, kind)
@@ -231,6 +235,16 @@ def test_k20_a_guardrail_of_the_gateway_is_no_step_of_its_own():
         ("opentelemetry.instrumentation.crewai.instrumentation", {"llm.x": 1}, "openllmetry"),
         ("traceloop.tracer", {}, "openllmetry"),
         ("opentelemetry.instrumentation.requests", {"http.method": "GET"}, "otel"),
+        ("opentelemetry.instrumentation.anthropic", {"gen_ai.system": "anthropic"}, "openllmetry"),
+        ("opentelemetry.instrumentation.vertexai", {"gen_ai.system": "vertex_ai"}, "otel-genai"),
+        ("opentelemetry.instrumentation.vertexai", {"llm.request.type": "chat"}, "openllmetry"),
+        ("opentelemetry.instrumentation.vertexai", {"gen_ai.prompt.0.role": "user"}, "openllmetry"),
+        (
+            "opentelemetry.instrumentation.botocore.bedrock-runtime",
+            {"gen_ai.system": "aws.bedrock"},
+            "otel-genai",
+        ),
+        ("opentelemetry.instrumentation.my_lib", {"traceloop.span.kind": "task"}, "openllmetry"),
         ("opentelemetry.instrumentation.genai.openai", {}, "otel-genai"),
         ("opentelemetry.util.genai.handler", {}, "otel-genai"),
         ("opentelemetry.instrumentation.openai_v2", {}, "otel-genai"),

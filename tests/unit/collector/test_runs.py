@@ -35,7 +35,12 @@ def test_only_work_is_counted_and_every_span_is_told():
         make_span(5, 1, attributes={"gen_ai.operation.name": "embeddings"}),
         make_span(6, 1, attributes={"gen_ai.operation.name": "retrieval"}),
         make_span(7, 1, attributes={"gen_ai.operation.name": "handoff"}),
-        make_span(8, 1, attributes={"span.type": "tool.blocked_on_user", "source": "user"}),
+        make_span(
+            8,
+            1,
+            scope_name="com.anthropic.claude_code.tracing",
+            attributes={"span.type": "tool.blocked_on_user", "source": "user"},
+        ),
         make_span(9, 1, attributes={"gen_ai.operation.name": "plan"}),
     )
     assert (run.steps, run.spans) == (7, 9)

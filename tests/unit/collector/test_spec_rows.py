@@ -1,13 +1,18 @@
 """Rows of the tables of the specification, each with a span of its own values and what it means."""
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.spans import read
 
+OI = "openinference.span.kind"
 CHAT = {"gen_ai.operation.name": "chat"}
+LLM = {"kind": "llm"}
+CHAIN = {"kind": "chain"}
+PREPARATION = {"name": "ReActAgent._prepare_chat"}
 OPENAI_WITH_ANTHROPIC_EXTRAS = {
     "prompt_tokens": 100,
     "completion_tokens": 20,
@@ -18,21 +23,30 @@ OPENAI_WITH_ANTHROPIC_EXTRAS = {
 
 
 def body(usage: dict[str, Any]) -> dict[str, str]:
-    return {"openinference.span.kind": "LLM", "output.value": json.dumps({"usage": usage})}
+    return {OI: "LLM", "output.value": json.dumps({"usage": usage})}
 
 
-ROWS: list[tuple[str, dict[str, object], dict[str, object]]] = [
-    (
+class Row(NamedTuple):
+    """A rule, a span, and fields of its step."""
+
+    rule: str
+    attributes: Mapping[str, object]
+    expected: Mapping[str, object]
+    changes: Mapping[str, Any] = {}
+
+
+ROWS: list[Row] = [
+    Row(
         "3.3 prompt_tokens hold the cache, whatever stands beside them",
         body(OPENAI_WITH_ANTHROPIC_EXTRAS),
         {"input_tokens": 100, "output_tokens": 20, "cached_tokens": 64, "cache_write_tokens": 0},
     ),
-    (
+    Row(
         "3.3 LiteLLM restates usage in the same shape, as a Python literal",
         {**CHAT, "metadata.usage_object": repr(OPENAI_WITH_ANTHROPIC_EXTRAS)},
         {"input_tokens": 100, "output_tokens": 20, "cached_tokens": 64, "cache_write_tokens": 0},
     ),
-    (
+    Row(
         "3.3 input_tokens of Anthropic leave the cache out",
         body(
             {
@@ -44,7 +58,7 @@ ROWS: list[tuple[str, dict[str, object], dict[str, object]]] = [
         ),
         {"input_tokens": 180, "output_tokens": 20, "cached_tokens": 64, "cache_write_tokens": 16},
     ),
-    (
+    Row(
         "3.3 input_tokens of OpenAI's Responses hold it",
         body(
             {
@@ -56,24 +70,53 @@ ROWS: list[tuple[str, dict[str, object], dict[str, object]]] = [
         ),
         {"input_tokens": 100, "output_tokens": 20, "cached_tokens": 64},
     ),
-    (
+    Row(
         "3.3 completion_tokens hold the thoughts, whatever stands beside them",
         body({"completion_tokens": 20, "candidatesTokenCount": 8, "thoughtsTokenCount": 12}),
         {"output_tokens": 20, "reasoning_tokens": 12},
     ),
-    (
+    Row(
         "3.3 candidatesTokenCount leaves the thoughts out",
         body({"promptTokenCount": 7, "candidatesTokenCount": 8, "thoughtsTokenCount": 12}),
         {"input_tokens": 7, "output_tokens": 20, "reasoning_tokens": 12},
     ),
+    Row(
+        "L1 only Strands sends milliseconds; the store has 2.0 as 2",
+        {**CHAT, "gen_ai.server.time_to_first_token": "2"},
+        {"ttft_ns": 2_000_000_000},
+    ),
+    *(
+        Row(f"K4a {key} shows that a model was called", {OI: "LLM", key: value}, LLM, PREPARATION)
+        for key, value in {
+            "gen_ai.usage.input_tokens": 7,
+            "llm.usage.prompt_tokens": 7,
+            "llm.token_count.completion": 7,
+            "gen_ai.usage.reasoning_tokens": 7,
+            "langfuse.observation.usage_details": '{"input": 7}',
+            "metadata.usage_object": "{'prompt_tokens': 7}",
+            "gen_ai.response.finish_reasons": '["stop"]',
+            "anthropic.message.stop_reason": "end_turn",
+            "gen_ai.response.id": "chatcmpl-1",
+            "llm.output_messages.1.message.content": "hi",
+            "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "f",
+            "gen_ai.completion.1.content": "hi",
+            "output.value": '{"choices":[{"finish_reason":"stop"}]}',
+        }.items()
+    ),
+    *(
+        Row(f"K4a {key}={value} shows nothing", {OI: "LLM", key: value}, CHAIN, PREPARATION)
+        for key, value in {
+            "output.value": "the prepared chat",
+            "input.value": "hi",
+            "llm.token_count.total": 0,
+            "gen_ai.response.id": "unknown",
+            "llm.input_messages.0.message.content": "hi",
+        }.items()
+    ),
 ]
 
 
-@pytest.mark.parametrize(
-    ("attributes", "expected"), [row[1:] for row in ROWS], ids=[r[0] for r in ROWS]
-)
-def test_a_span_means_what_the_row_says(
-    attributes: dict[str, object], expected: dict[str, object]
-) -> None:
-    step = read(attributes)
-    assert {name: getattr(step, name) for name in expected} == expected
+@pytest.mark.parametrize("row", ROWS, ids=[row.rule for row in ROWS])
+def test_a_span_means_what_the_row_says(row: Row) -> None:
+    step = read(row.attributes, **row.changes)
+    assert {name: getattr(step, name) for name in row.expected} == row.expected
