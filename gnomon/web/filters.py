@@ -102,7 +102,7 @@ class Query:
             return back_from(now, PERIODS[self.period])
         until = self.until or Nanos(now + 1)
         since = self.since or oldest or Nanos(until - PERIODS["24h"].seconds * SECOND)
-        return timeline(since, Nanos(max(until, since + 1)))
+        return timeline(since, Nanos(max(until, since + 1)), now=now)
 
     def text_of_url(self) -> str:
         """Return the query string of this state; '' for the state without conditions."""
@@ -153,7 +153,7 @@ class Query:
             found.append(Chip(name="text", value=self.text, without=replace(self, text="").url()))
         if not self.period:
             shown = [
-                "" if moment is None else f"{from_nanos(moment):%-d %b %H:%M}"
+                "" if moment is None else f"{from_nanos(moment):%-d %b %Y %H:%M}"
                 for moment in (self.since, self.until)
             ]
             without = self.lasting(DEFAULT_PERIOD).url()

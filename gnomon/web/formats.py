@@ -112,14 +112,17 @@ def size(number: int) -> str:
     raise AssertionError("unreachable: number is at least 1,000")
 
 
-def moment(nanos: int) -> str:
-    """Return a moment as people read it, UTC.
+def moment(nanos: int, now: int) -> str:
+    """Return a moment as people read it, UTC; with its year unless it is the present one.
 
-    >>> moment(1_760_000_000_000_000_000)
+    >>> moment(1_760_000_000_000_000_000, 1_761_000_000_000_000_000)
     '9 Oct 08:53:20'
+    >>> moment(1_760_000_000_000_000_000, 1_801_000_000_000_000_000)
+    '9 Oct 2025 08:53:20'
     """
     when = from_nanos(Nanos(nanos))
-    return f"{when.day} {when:%b %H:%M:%S}"
+    year = "" if when.year == from_nanos(Nanos(now)).year else f" {when.year}"
+    return f"{when.day} {when:%b}{year} {when:%H:%M:%S}"
 
 
 def hour(nanos: int) -> str:

@@ -40,12 +40,12 @@ MORE: Sequence[Entry] = (
 """Pages behind More."""
 
 
-def moment(nanos: int | None) -> Markup:
+def moment(nanos: int | None, now: int) -> Markup:
     """Return a moment as a `time` element: UTC, other zones on hover and by `z`."""
     if nanos is None:
         return Markup('<span class="muted">–</span>')
     return Markup('<time datetime="{}">{}</time>').format(
-        formats.machine_time(nanos), formats.moment(nanos)
+        formats.machine_time(nanos), formats.moment(nanos, now)
     )
 
 
@@ -97,7 +97,7 @@ class Pages:
             entries=ENTRIES if judged else (*ENTRIES, MORE[-1]),
             more=MORE if judged else (),
             ident=ident,
-            moment=moment,
+            moment=lambda nanos: moment(nanos, self.now()),
             number=figures.number,
             rate=figures.rate,
             sheet=keys.KEYS,

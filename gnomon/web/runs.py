@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from collector.views import Facet, FacetCount, RunFilter, RunPosition
+from collector.views import Facet, FacetCount, RunBucket, RunFilter, RunPosition
 from gnomon.clock import Nanos
 from gnomon.errors import InputError
 from gnomon.model import Run, RunState, RunStatus
@@ -15,7 +15,7 @@ from gnomon.web.filters import ALL, JUDGED, Chip, Query, packed
 from gnomon.web.formats import NO_DATA, cost, count, duration, first_words, plural, short_count
 from gnomon.web.judgments import broken_rules, verdict_of
 from gnomon.web.port import Judging, PageReader
-from gnomon.web.timeline import PERIODS
+from gnomon.web.timeline import PERIODS, Timeline
 from scoring.metrics.scope import Scope
 from scoring.reading import RunJudgments
 
@@ -41,6 +41,9 @@ class Title:
     key: str
     """A business key, else the beginning of the run id."""
     failure: str = ""
+    """What the run ended in."""
+    inside: str = ""
+    """What went wrong inside a run that did not end in it."""
     said: str = ""
     """First words of the request."""
 
@@ -94,6 +97,8 @@ class RunsView:
     query: Query
     lines: Sequence[Line]
     total: int
+    future: Tally | None
+    """Runs dated after the present, which the strip does not show."""
     tallies: Sequence[Tally]
     verdicts: Sequence[Tally]
     """Those of the graders; none without them."""
@@ -138,12 +143,21 @@ def title_of(run: Run, order: Sequence[str] = ()) -> Title:
     """Return what differs: business key, failure, first words of the request."""
     keys = keys_of(run, order)
     key = f"{keys[0][0]} {keys[0][1]}" if keys else f"run {run.run_id[:8]}"
-    failure = ""
-    if run.status is RunStatus.ERROR:
-        failure = run.error_type or "error"
-    elif run.error_types:
-        failure = ", ".join(run.error_types[:2])
-    return Title(key=key, failure=failure, said=first_words(run.input or ""))
+    failed = run.status is RunStatus.ERROR
+    return Title(
+        key=key,
+        failure=(run.error_type or "error") if failed else "",
+        inside="" if failed else _inside(run),
+        said=first_words(run.input or ""),
+    )
+
+
+def _inside(run: Run) -> str:
+    if not run.error_types:
+        return ""
+    more = len(run.error_types) - 2
+    names = ", ".join(run.error_types[:2]) + (f" and {more} more" if more > 0 else "")
+    return f"recovered from {names}" if run.status is RunStatus.OK else f"{names} inside"
 
 
 def position_of(run: Run) -> RunPosition:
@@ -179,15 +193,17 @@ def runs(
     behind = more if before is None else True
     ahead = after is not None if before is None else more
     time = query.time(now, None if where.since else _oldest(reader, where))
-    points = time.fill(reader.counts(where, width_ns=time.width))
+    counts = reader.counts(where, width_ns=time.width)
+    points = time.fill(counts)
     names = [time.name(start) for start in time.starts]
     facets = reader.facets(where, limit=40)
-    total = sum(p.runs for p in points if p is not None)
+    total = sum(one.runs for one in counts)
     judged = judging.judgments.of_runs(shown) if judging else {}
     return RunsView(
         query=query,
         lines=[_line(run, query, order, judged.get(run.run_id)) for run in shown],
         total=total,
+        future=_future(query, counts, time),
         tallies=_tallies(query, facets),
         verdicts=_verdicts(reader, query, now, judging),
         everything=query.having(status=None).url(),
@@ -210,7 +226,7 @@ def runs(
         wider="" if query.period == ALL else query.lasting(ALL).url(),
         newer=query.url(before=packed(position_of(shown[0]))) if shown and ahead else "",
         older=query.url(after=packed(position_of(shown[-1]))) if shown and behind else "",
-        news=_news_address(query, shown[0] if shown else None, now) if not ahead else "",
+        news="" if ahead else _news_address(query, shown, now),
         hidden=_hidden(query),
     )
 
@@ -233,9 +249,10 @@ def news(
     since: RunPosition,
     judging: Judging | None = None,
 ) -> NewsView:
-    """Return how many runs are newer than the first row shown."""
+    """Return how many runs are newer than the first row shown that is not dated ahead."""
     where = judged_where(query, now, judging)
-    found = reader.positions(where, limit=100, after=since, newer=True)
+    until = Nanos(now + 1) if where.until is None else min(where.until, Nanos(now + 1))
+    found = reader.positions(replace(where, until=until), limit=100, after=since, newer=True)
     return NewsView(runs=len(found), href=query.url())
 
 
@@ -352,6 +369,19 @@ def _oldest(reader: PageReader, where: RunFilter) -> Nanos | None:
     return first[0].started_at if first else None
 
 
-def _news_address(query: Query, top: Run | None, now: Nanos) -> str:
-    since = position_of(top) if top is not None else RunPosition(now, "-")
-    return query.url("/runs/news", than=packed(since))
+def _news_address(query: Query, shown: Sequence[Run], now: Nanos) -> str:
+    """Return what to poll: newer than the first row, but for those a fast clock dated ahead."""
+    past = (position_of(run) for run in shown if run.started_at <= now)
+    return query.url("/news/runs", than=packed(next(past, RunPosition(now, "-"))))
+
+
+def _future(query: Query, counts: Sequence[RunBucket], time: Timeline) -> Tally | None:
+    ahead = [one for one in counts if one.start >= time.until]
+    if not ahead:
+        return None
+    return Tally(
+        status="future",
+        runs=sum(one.runs for one in ahead),
+        href=query.within(time.until, ahead[-1].start + time.width).url(),
+        chosen=False,
+    )

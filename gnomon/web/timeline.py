@@ -1,5 +1,6 @@
 """Time cut into widths: what a chart or a strip covers, and where its points stand."""
 
+import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -46,6 +47,8 @@ class Timeline:
     until: Nanos
     width: int
     """Nanoseconds."""
+    year: int
+    """The present one: days of another are written with theirs."""
 
     @property
     def starts(self) -> Sequence[int]:
@@ -77,12 +80,16 @@ class Timeline:
 
     def _label(self, start: int) -> str:
         when = from_nanos(Nanos(start))
-        day = f"{when.day} {when:%b}"
+        day = self._day(when)
         if self.width >= 86_400 * SECOND or (when.hour, when.minute) == (0, 0):
             return day
         return (
             f"{day} {when:%H:%M}" if self.until - self.since > 86_400 * SECOND else f"{when:%H:%M}"
         )
+
+    def _day(self, when: dt.datetime) -> str:
+        year = "" if when.year == self.year else f" {when.year}"
+        return f"{when.day} {when:%b}{year}"
 
     @property
     def each(self) -> str:
@@ -97,10 +104,10 @@ class Timeline:
         """Return the words for a point's time, as in `9 Oct 14:00–14:30`."""
         begin = from_nanos(Nanos(start))
         end = from_nanos(Nanos(start + self.width))
-        day = f"{begin.day} {begin:%b}"
+        day = self._day(begin)
         if self.width >= 86_400 * SECOND:
             last = from_nanos(Nanos(start + self.width - SECOND))
-            return day if last.date() == begin.date() else f"{day} – {last.day} {last:%b}"
+            return day if last.date() == begin.date() else f"{day} – {self._day(last)}"
         shape = "%H:%M:%S" if self.width < 60 * SECOND else "%H:%M"
         return f"{day} {begin:{shape}}–{end:{shape}}"
 
@@ -128,20 +135,21 @@ class Timeline:
         return now < self.until
 
 
-def timeline(since: Nanos, until: Nanos, width: int | None = None) -> Timeline:
-    """Return the timeline that covers [since, until) with at most 61 points.
-
-    `width`: nanoseconds, when it is given.
-    """
-    if width is None:
-        span = max(1, until - since)
-        seconds = next((w for w in _WIDTHS if span / (w * SECOND) <= _MOST - 1), _WIDTHS[-1])
-        while span / (seconds * SECOND) > _MOST - 1:
-            seconds *= 2
-        width = seconds * SECOND
+def timeline(since: Nanos, until: Nanos, *, now: Nanos) -> Timeline:
+    """Return the timeline that covers [since, until) with at most 61 points."""
+    span = max(1, until - since)
+    seconds = next((w for w in _WIDTHS if span / (w * SECOND) <= _MOST - 1), _WIDTHS[-1])
+    while span / (seconds * SECOND) > _MOST - 1:
+        seconds *= 2
+    width = seconds * SECOND
     first = since // width * width
     last = -(-until // width) * width
-    return Timeline(since=Nanos(first), until=Nanos(max(last, first + width)), width=width)
+    return Timeline(
+        since=Nanos(first),
+        until=Nanos(max(last, first + width)),
+        width=width,
+        year=from_nanos(now).year,
+    )
 
 
 def back_from(now: Nanos, period: Period) -> Timeline:
@@ -152,4 +160,5 @@ def back_from(now: Nanos, period: Period) -> Timeline:
         since=Nanos(until - period.seconds * SECOND // width * width),
         until=Nanos(until),
         width=width,
+        year=from_nanos(now).year,
     )

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from gnomon.clock import Nanos
-from gnomon.model import Kind, RunState
+from gnomon.model import Kind, RunState, RunStatus
 from tests import desk, site
 from tests import page_memory as memory
 from tests.browsing import CHROMIUM, NARROW, WIDE, Served, Watching, kept, proven, serve
@@ -83,6 +83,54 @@ def test_every_page_is_accessible_fits_and_behaves(
             watching.messages = [text for text in watching.messages if "404" not in text]
         watching.behaved()
         context.close()
+
+
+def test_no_long_name_makes_a_page_wider_than_the_screen(browser: Browser) -> None:
+    long = "UnbrokenNameOfAnErrorThatSomebodyGeneratedFromAStackTrace" * 3
+    reader = memory.MemoryReader()
+    made = desk.desk(3)
+    for place, run in enumerate(made.all):
+        named = replace(
+            run,
+            status=(RunStatus.ERROR, RunStatus.OK, RunStatus.UNKNOWN)[place],
+            error_type=long,
+            error_types=(long, f"{long}2"),
+            agent_name=long,
+            agent_version=long,
+            business_keys={long: long},
+            conversation_id=long,
+            user_id=long,
+            environment=long,
+            models=(long,),
+            tools=(long,),
+            input=long,
+        )
+        steps = [
+            replace(
+                step,
+                tool_name=long,
+                model=long,
+                span_name=long,
+                agent_name=long,
+                status="error",
+                error_type=long,
+                error_message=long,
+                tool_arguments=f'{{"{long}": "{long}"}}',
+            )
+            for step in made.steps[run.run_id]
+        ]
+        reader.add(named, steps)
+    books = desk.books()
+    books.rows = [replace(row, source=f"traces/http/{long}") for row in books.rows[:2]]
+    context = browser.new_context(viewport={"width": NARROW, "height": 900})
+    for served in serve(site.site(reader, books)):
+        watching = Watching(context, served.url)
+        views = [f"/runs/{run.run_id}{more}" for run in reader.all for more in ("", "?view=facts")]
+        chosen = f"/runs?period=30d&agent={long}&error={long}&q={long}&key.{long}={long}"
+        for path in ("/?period=30d", "/runs?period=30d", chosen, *views, "/status"):
+            proven(watching.open(path), path[:40], axe=False)
+        watching.behaved()
+    context.close()
 
 
 def test_a_page_takes_few_requests(desktop: Watching) -> None:

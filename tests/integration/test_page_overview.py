@@ -131,6 +131,26 @@ def test_the_ledger_of_the_last_day_is_on_the_overview(full: Site) -> None:
     assert "complete until 21 Oct 11:59:58" in words
 
 
+def test_agents_that_call_their_versions_the_same_have_rows_of_their_own(empty: Site) -> None:
+    made = desk.desk(40)
+    for number, run in enumerate(made.all):
+        agent = ("desk", "coder")[number % 2]
+        empty.reader.add(replace(run, agent_name=agent, agent_version="1"))
+    text = empty.client.get("/?period=30d").text
+    rows = re.findall(r'<tr><td class="ell">(desk|coder)</td>.*?</tr>', text, re.DOTALL)
+    assert sorted(rows) == ["coder", "desk"]
+    links = re.findall(
+        r'<td class="num"><a href="(/runs\?[^"]*agent=(?:desk|coder)&amp;version=1)">(\d+)</a>',
+        text,
+    )
+    assert sum(int(count) for _, count in links) == len(rows) * 20 - 1  # one began before
+    for link, count in links:
+        words = " ".join(page(empty, link.replace("&amp;", "&")).words.split())
+        assert f"{count} runs" in words
+    one = empty.client.get("/?period=30d&agent=desk").text
+    assert '<th scope="col">Agent</th>' not in one
+
+
 def test_charts_are_computed_once_while_the_data_stay(
     full: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from collector.spans import LogRecord
 from gnomon.clock import Nanos
-from gnomon.model import Kind, RunState, RunStatus
+from gnomon.model import Kind, RunId, RunState, RunStatus
+from gnomon.web.run_facts import run_facts
+from gnomon.web.runs import title_of
 from tests import desk
 from tests import page_memory as memory
 from tests import site as pages
@@ -104,7 +106,7 @@ def test_the_strip_says_and_links_what_it_draws(full: Site) -> None:
 
 
 def test_new_runs_are_announced_and_counted_not_inserted(full: Site) -> None:
-    address = re.search(r'data-poll="(/runs/news[^"]+)"', full.client.get("/runs").text)
+    address = re.search(r'data-poll="(/news/runs[^"]+)"', full.client.get("/runs").text)
     assert address is not None
     path = address[1].replace("&amp;", "&")
     headers = {**PARTIAL, "HX-Target": "news"}
@@ -118,6 +120,69 @@ def test_new_runs_are_announced_and_counted_not_inserted(full: Site) -> None:
     finally:
         full.reader.all = [run for run in full.reader.all if run.run_id != "e" * 32]
         full.reader.revision += 1
+
+
+def test_runs_dated_ahead_are_counted_said_and_do_not_hide_what_is_new(full: Site) -> None:
+    newest = full.reader.all[0]
+    ahead = replace(newest, run_id=RunId("f" * 32), started_at=Nanos(desk.NOW + 400 * desk.DAY))
+    kept = list(full.reader.all)
+    plain = page(full, "/runs").words
+    full.reader.add(ahead)
+    try:
+        text = full.client.get("/runs").text
+        words = " ".join(Page(text).words.split())
+        before = re.search(r"([\d,]+) runs", " ".join(plain.split()))
+        after = re.search(r"([\d,]+) runs", words)
+        assert before is not None
+        assert after is not None
+        number = int(before[1].replace(",", ""))
+        assert int(after[1].replace(",", "")) == number + 1
+        assert "1 run dated after now: the clock of a sender is ahead" in words
+        assert "25 Nov 2027 12:00" in words  # a year that is not this one is written
+        link = re.search(r'leaves them out; <a href="([^"]+)"', text)
+        assert link is not None
+        shown = full.client.get(link[1].replace("&amp;", "&")).text
+        assert re.findall(r'href="/runs/([0-9a-f]{32})[^"]*" data-row', shown) == ["f" * 32]
+        assert "dated after now" not in shown
+        address = re.search(r'data-poll="(/news/runs[^"]+)"', text)
+        assert address is not None
+        path = address[1].replace("&amp;", "&")
+        headers = {**PARTIAL, "HX-Target": "news"}
+        assert full.client.get(path, headers=headers).text == ""
+        fresh = replace(newest, run_id=RunId("e" * 32), started_at=Nanos(newest.started_at + 1))
+        full.reader.add(fresh)
+        assert "1 new run · show" in full.client.get(path, headers=headers).text
+    finally:
+        full.reader.all = kept
+        full.reader.revision += 1
+
+
+def test_an_error_inside_a_run_that_went_well_is_not_its_end(full: Site) -> None:
+    run = next(one for one in full.reader.all if one.status is RunStatus.OK and one.error_types)
+    words = " ".join(page(full, f"/runs/{run.run_id}").words.split())
+    assert f"ok recovered from {run.error_types[0]}" in words
+    assert f"ok · {run.error_types[0]}" not in words
+    title = title_of(replace(run, error_types=("A", "B", "C")))
+    assert (title.failure, title.inside) == ("", "recovered from A, B and 1 more")
+    assert title_of(replace(run, status=RunStatus.UNKNOWN)).inside.endswith(" inside")
+
+
+def test_the_header_counts_every_kind_of_step_and_says_which_cost_is_partial(full: Site) -> None:
+    run = next(one for one in full.reader.all if one.status is RunStatus.OK)
+    facts = dict(
+        fact[:2]
+        for fact in run_facts(
+            replace(
+                run, steps=9, llm_calls=4, embedding_calls=3, tool_calls=2, retrievals=0,
+                handoffs=0, guardrail_trips=0, human_actions=0, cost_usd=0.25, unpriced_calls=2,
+            ),
+            (),
+        )
+    )  # fmt: skip
+    assert facts["Steps"] == "9 (4 model calls, 3 embeddings, 2 tool calls)"
+    assert facts["Cost"] == "≥ $0.25 (2 calls without a price)"
+    unknown = dict(fact[:2] for fact in run_facts(replace(run, cost_usd=None), ()))
+    assert unknown["Cost"] == "unknown"
 
 
 def test_jump_finds_a_run_by_id_and_else_searches_all_time(full: Site) -> None:
@@ -231,9 +296,9 @@ def test_a_large_run_opens_at_its_error_and_offers_the_rest(full: Site) -> None:
 def test_an_open_run_polls_for_more_and_a_settled_one_does_not(full: Site) -> None:
     waiting = next(run for run in full.reader.all if run.state is RunState.OPEN)
     text = full.client.get(f"/runs/{waiting.run_id}").text
-    assert f'data-poll="/runs/{waiting.run_id}/news?than={waiting.spans}"' in text
+    assert f'data-poll="/news/run?run_id={waiting.run_id}&amp;than={waiting.spans}"' in text
     news = full.client.get(
-        f"/runs/{waiting.run_id}/news?than={waiting.spans - 3}",
+        f"/news/run?run_id={waiting.run_id}&than={waiting.spans - 3}",
         headers={**PARTIAL, "HX-Target": "news"},
     )
     assert "3 new spans · show" in news.text

@@ -246,8 +246,11 @@
   }
   let local = false;
   const zoneName = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const shape = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
-  const own = (element) => shape.format(new Date(element.dateTime)).replace(",", "");
+  const own = (element) => {
+    const when = new Date(element.dateTime);
+    const year = when.getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" };
+    return when.toLocaleString("en-GB", { day: "numeric", month: "short", ...year, hour: "2-digit", minute: "2-digit", second: "2-digit" }).replace(",", "");
+  };
   function zoned(on) {
     local = on;
     for (const one of all("time")) { one.dataset.utc ||= one.textContent; one.textContent = on ? own(one) : one.dataset.utc; }
