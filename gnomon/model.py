@@ -161,6 +161,13 @@ class Step:
     decision_source: str | None = None
     attempts: int | None = None
     """HTTP attempts inside one call, where the source tells them."""
+    tags: Sequence[str] = ()
+    guardrails: Sequence[str] = ()
+    """Names or ids of guardrails that the gateway applied inside a model call."""
+    graph_node: str | None = None
+    """Where the step stands in the agent's graph, where a framework has one."""
+    graph_parent: str | None = None
+    graph_step: int | None = None
     content_captured: bool = False
     flags: Sequence[str] = ()
 

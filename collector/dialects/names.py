@@ -1,13 +1,25 @@
 """The table of names: agents, workflows, hand-offs, conversations, users, environment (2.3, 2.4)."""
 
 from collector.dialects.facts import Facts
-from collector.dialects.rules import Field, Only, inside, keys, of_span, quoted, resource
-from collector.dialects.values import found
+from collector.dialects.rules import (
+    MODEL_CALL,
+    Field,
+    Only,
+    inside,
+    keys,
+    of_span,
+    quoted,
+    resource,
+)
+from collector.dialects.values import as_int, found
 from gnomon.model import JsonValue, Kind
 
 _SUFFIXES = (".run", ".invoke", "._execute_core", ".kickoff")
 _ASSOCIATION = "traceloop.association.properties"
 
+
+_MOST_WORDS = 64
+"""Tags or guardrails of one span; more are not meant to be read."""
 
 _AGENT = Only(kinds=frozenset({Kind.AGENT}))
 _HANDOFF = Only(kinds=frozenset({Kind.HANDOFF}))
@@ -35,6 +47,18 @@ def _without_suffix(facts: Facts, _key: str) -> JsonValue:
     return found(name)
 
 
+def _words(facts: Facts, key: str) -> JsonValue:
+    """Read a list of words, as JSON, as a Python literal, or as text with commas."""
+    told = facts.data(key)
+    said = facts.attributes[key].split(",") if not isinstance(told, list) else told
+    words = (str(word).strip() for word in said if isinstance(word, str | int | float))
+    return list(dict.fromkeys(word for word in words if found(word)))[:_MOST_WORDS] or None
+
+
+def _number(facts: Facts, key: str) -> JsonValue:
+    return as_int(facts.attributes.get(key))
+
+
 def _is_claude_code(facts: Facts) -> bool:
     return facts.dialect == "claude-code"
 
@@ -56,7 +80,7 @@ def _after_arrow(facts: Facts, _key: str) -> JsonValue:
 
 
 def _is_decision(facts: Facts) -> bool:
-    return facts.claude_code_type == "tool.blocked_on_user"
+    return facts.kind is Kind.HUMAN or facts.attributes.get("span.type") == "tool.blocked_on_user"
 
 
 NAMES: tuple[Field, ...] = (
@@ -181,6 +205,35 @@ NAMES: tuple[Field, ...] = (
             "traceloop.prompt.version",
             "langfuse.observation.prompt.version",
         ),
+    ),
+    Field(
+        "tags",
+        (
+            *keys("2.4", "tag.tags", "langfuse.trace.tags", take=_words),
+            *keys("2.4", "langsmith.span.tags", "logfire.tags", take=_words),
+        ),
+    ),
+    Field(
+        "graph_node",
+        (
+            *keys("2.3", "graph.node.id", f"{_ASSOCIATION}.langgraph_node"),
+            *keys("2.3", "langsmith.metadata.langgraph_node"),
+            *inside("2.3", "metadata", "langgraph_node"),
+        ),
+    ),
+    Field("graph_parent", keys("2.3", "graph.node.parent_id")),
+    Field(
+        "graph_step",
+        (
+            *keys("2.3", f"{_ASSOCIATION}.langgraph_step", take=_number),
+            *keys("2.3", "langsmith.metadata.langgraph_step", take=_number),
+            *inside("2.3", "metadata", "langgraph_step", take=as_int),
+        ),
+    ),
+    Field(
+        "guardrails",
+        keys("K20", "metadata.applied_guardrails", take=_words, only=MODEL_CALL)
+        + keys("K20", "aws.bedrock.guardrail.id", take=_words, only=MODEL_CALL),
     ),
     Field("decision", keys("K10", "decision", when=_is_decision)),
     Field("decision_source", keys("K10", "source", when=_is_decision)),

@@ -36,6 +36,8 @@ _TAKEN = (
     "error_type",
     "error_message",
     "attempts",
+    "tags",
+    "guardrails",
 )
 """Fields a kept step takes from its duplicates where it has none."""
 
@@ -203,18 +205,38 @@ def _is_stream_log(draft: Draft) -> bool:
 
 def _mcp_calls(tools: Sequence[Draft]) -> None:
     """D5: an MCP `tools/call X` inside a tool step of the same tool, or beside it."""
-    others = _by_parent(tool for tool in tools if not _is_mcp_call(tool))
-    for call in tools:
-        if not _is_mcp_call(call):
-            continue
+    calls = [tool for tool in tools if _is_mcp_call(tool)]
+    if not calls:
+        return
+    for call in calls:
         outer = call.nearest.get(Kind.TOOL)
         if outer is not None and _same_tool(outer, call):
             _mark(call, outer, "D5: MCP span of the tool step around it")
-            continue
-        beside = [tool for tool in others.get(call.parent_id, ()) if _is_agents_own(tool, call)]
+    own = _by_parent(tool for tool in tools if not _is_mcp_call(tool))
+    for call in filter(_is_live, calls):
+        beside = [tool for tool in own.get(call.parent_id, ()) if _is_beside_call(tool, call)]
         if beside:
             kept = min(beside, key=lambda draft: draft.key)
-            _mark(call, kept, "D5: MCP server span beside the tool span")
+            _mark(call, kept, "D5: MCP span beside the tool span")
+    for siblings in _by_parent(filter(_is_live, calls)).values():
+        _mcp_siblings(siblings)
+
+
+def _mcp_siblings(calls: Sequence[Draft]) -> None:
+    """D5: the two ends of one MCP call, side by side; each call has one span of each scope."""
+    if len({call.span.scope_name for call in calls}) < 2:
+        return
+    running: list[tuple[Draft, set[str]]] = []
+    for call in sorted(calls, key=lambda draft: draft.key):
+        scope = call.span.scope_name
+        running = [one for one in running if one[0].span.end >= call.span.start]
+        for kept, scopes in running:
+            if scope not in scopes and _is_beside_call(kept, call):
+                scopes.add(scope)
+                _mark(call, kept, "D5: the other end of the MCP call beside it")
+                break
+        else:
+            running.append((call, {scope}))
 
 
 def _is_mcp_call(draft: Draft) -> bool:
@@ -229,7 +251,7 @@ def _same_tool(one: Draft, other: Draft) -> bool:
     )
 
 
-def _is_agents_own(tool: Draft, call: Draft) -> bool:
+def _is_beside_call(tool: Draft, call: Draft) -> bool:
     return (
         tool.span.scope_name != call.span.scope_name
         and _same_tool(tool, call)
@@ -238,11 +260,13 @@ def _is_agents_own(tool: Draft, call: Draft) -> bool:
 
 
 def _nested_retrievals(retrievals: Sequence[Draft]) -> None:
-    """D6: a retrieval inside a retrieval of the same query."""
+    """D6: a retrieval inside a retrieval of the same query, at any depth."""
     for inner in retrievals:
-        outer = inner.nearest.get(Kind.RETRIEVAL)
         query = inner.text("query")
-        if outer is not None and query is not None and outer.text("query") == query:
+        outer = inner.nearest.get(Kind.RETRIEVAL) if query is not None else None
+        while outer is not None and outer.text("query") != query:
+            outer = outer.nearest.get(Kind.RETRIEVAL)
+        if outer is not None:
             _mark(inner, outer, "D6: nested retrieval of the same query")
 
 

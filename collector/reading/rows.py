@@ -4,17 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collector.quick import quick
 from collector.spans import Event, Link, LogRecord, Span
 from collector.views import Outline, RunBucket
 from gnomon.clock import Nanos
 from gnomon.model import Evaluation, Kind, Origin, Run, RunId, RunState, RunStatus, Step
 from gnomon.rows import columns
 
+_span = quick(Span)
 _KINDS = {kind.value: kind for kind in Kind}
 _ORIGINS = {origin.value: origin for origin in Origin}
 _OUTLINE = columns(Outline)
 _LOG = columns(LogRecord)
 _BUCKET = columns(RunBucket)
+_STEP_LISTS = ("agent_path", "tags", "guardrails", "flags")
 _RUN_LISTS = ("trace_ids", "error_types", "models", "tools", "agents", "dialects", "flags")
 
 
@@ -42,7 +45,7 @@ def span(row: Sequence[Any]) -> Span:
         event_times, event_names, event_attributes, link_traces, link_spans, link_attributes,
         dropped_attributes, dropped_events, dropped_links,
     ) = row  # fmt: skip
-    return Span(
+    return _span(
         trace_id=trace_id,
         span_id=span_id,
         parent_span_id=parent_span_id,
@@ -89,8 +92,8 @@ def step(row: dict[str, Any]) -> Step:
     """Return a step from a row by column name; the row is used up."""
     row["kind"] = _KINDS[row["kind"]]
     row["origin"] = _ORIGINS[row["origin"]]
-    row["agent_path"] = tuple(row["agent_path"])
-    row["flags"] = tuple(row["flags"])
+    for name in _STEP_LISTS:
+        row[name] = tuple(row[name])
     row["evaluations"] = tuple(Evaluation(**given) for given in row["evaluations"])
     return Step(**row)
 

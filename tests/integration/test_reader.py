@@ -109,7 +109,8 @@ FULL_STEP = make_step(
     cost_reported_usd=0.5, cost_usd=0.25, tool_name="tn", tool_call_id="tc",
     tool_arguments='{"q":"é"}', tool_result='"x"', tool_type="function", handoff_from="f",
     handoff_to="t", query="q", prompt_name="pn", prompt_version="1", decision="yes",
-    decision_source="person", attempts=6, content_captured=True, flags=("bad_clock",),
+    decision_source="person", attempts=6, tags=("x", "y"), guardrails=("pii",), graph_node="gn",
+    graph_parent="gp", graph_step=0, content_captured=True, flags=("bad_clock",),
     evaluations=(Evaluation(name="good", score=0.5), Evaluation(name="", explanation="because")),
 )  # fmt: skip
 
