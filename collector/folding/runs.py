@@ -63,7 +63,7 @@ def run_of(run_id: RunId, parts: Sequence[Part], summing: Summing) -> tuple[Run,
         active_ns=active_ns((step.started_at, _end(step)) for step in counted),
         complete=is_true_root
         and "pending" not in flags
-        and not any(step.counted for step in orphaned),
+        and not any(step.counted and step.parent_span_id for step in orphaned),
         status=RunStatus(root.step.status) if is_true_root else RunStatus.UNKNOWN,
         error_type=root.step.error_type if is_true_root else None,
         error_types=_error_types(counted, root.step),
@@ -125,7 +125,7 @@ def _root(parts: Sequence[Part]) -> tuple[Part, bool]:
 def _is_root(part: Part) -> bool:
     draft = part.draft
     if draft.parent is None:
-        return "orphan" not in draft.flags and part.step.duplicate_of is None
+        return not draft.parent_id and part.step.duplicate_of is None
     return draft.parent.run_id != draft.run_id
 
 

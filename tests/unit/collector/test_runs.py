@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.spans import SECOND, START, fold, make_event, make_span, run_of, span_id
+from tests.spans import SECOND, START, TRACE, fold, make_event, make_span, run_of, span_id
 
 AGENT = {"gen_ai.operation.name": "invoke_agent"}
 CHAT = {"gen_ai.operation.name": "chat"}
@@ -63,6 +63,18 @@ def test_without_a_root_the_earliest_step_stands_in_and_the_status_is_unknown():
     assert (run.root_span_id, run.status) == (span_id(2), "unknown")
     assert (run.complete, run.orphans) == (False, 2)
     assert "no_root" in run.flags
+
+
+def test_a_step_whose_parent_id_was_no_id_is_the_root():
+    """4.2: a parent id of the wrong length is accepted as a root with the flag `orphan`."""
+    odd = {**CHAT, "gnomon.ingest.flags": "orphan"}
+    spans = [make_span(1, seconds=3, attributes=odd, status_code="Error"), make_span(2, 1)]
+    run = run_of(*spans)
+    assert (run.root_span_id, run.status, run.complete) == (span_id(1), "error", True)
+    assert run.flags == ("orphan",)
+    asked = {"runs": {"quiet_period": "1m"}}
+    later = run_of(*spans, watched=asked, received={TRACE: START}, now=START + 61 * SECOND)
+    assert later.state == "settled"
 
 
 def test_two_roots_are_no_root():
@@ -235,7 +247,7 @@ def test_business_keys_come_from_attributes_resource_baggage_and_tool_arguments(
     watched = {
         "business_keys": {
             "order_id": {"attributes": ["order.id"], "tool_arguments": ["refund:order_id"]},
-            "ticket": {},
+            "ticket": {"attributes": ["ticket"]},
             "tenant": {"attributes": ["tenant"]},
         }
     }
