@@ -166,6 +166,27 @@ def test_d5_an_mcp_call_beside_the_tool_step_counts_once():
     assert duplicates(steps) == {3: 2}
 
 
+def test_d5_both_ends_of_an_mcp_call_side_by_side_are_one_call():
+    def end(number, scope, start, seconds):
+        changes = {"scope_name": scope, "start": start, "seconds": seconds}
+        return tool(number, 1, method="tools/call", **changes)
+
+    root = make_span(1, seconds=99)
+    one = steps_of(root, end(2, "mcp-python-sdk", 1, 4), end(3, "fastmcp", 2, 2))
+    assert duplicates(one) == {3: 2}
+    assert one[3].duplicate_reason.startswith("D5")
+    at_once = steps_of(
+        root,
+        end(2, "mcp-python-sdk", 1, 9),
+        end(3, "fastmcp", 1.5, 8),
+        end(4, "mcp-python-sdk", 2, 9),
+        end(5, "fastmcp", 2.5, 8),
+    )
+    assert duplicates(at_once) == {3: 2, 5: 4}
+    assert duplicates(steps_of(root, end(2, "fastmcp", 1, 4), end(3, "fastmcp", 2, 2))) == {}
+    assert duplicates(steps_of(root, end(2, "fastmcp", 1, 4), end(3, "mcp", 6, 1))) == {}
+
+
 def test_d5_another_tool_is_another_call():
     assert duplicates(steps_of(tool(1, name="other"), tool(2, 1, method="tools/call"))) == {}
 
@@ -178,6 +199,11 @@ def retrieval(number, parent="", query="q"):
 def test_d6_nested_retrievals_of_one_query_count_once():
     assert duplicates(steps_of(retrieval(1), make_span(2, 1), retrieval(3, 2))) == {3: 1}
     assert duplicates(steps_of(retrieval(1), retrieval(2, 1, query="another"))) == {}
+
+
+def test_d6_another_query_between_them_does_not_part_two_of_the_same():
+    nested = [retrieval(1), retrieval(2, 1, query="rewritten"), retrieval(3, 2), retrieval(4, 3)]
+    assert duplicates(steps_of(*nested)) == {3: 1, 4: 1}
 
 
 def pending(number, real, true_parent=""):
