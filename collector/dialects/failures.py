@@ -33,7 +33,7 @@ def failure_of(facts: Facts) -> Failed | None:
         return Failed("E1", "status")
     if status == "Ok":
         return None
-    for key, failed in _MARKS.items():
+    for key, failed in FAILURE_MARKS.items():
         if key in facts.attributes and failed(facts.attributes[key]):
             return Failed("E2", key)
     return None
@@ -43,7 +43,7 @@ def _is_given(value: str) -> bool:
     return found(value) is not None
 
 
-_MARKS: Mapping[str, Callable[[str], bool]] = {
+FAILURE_MARKS: Mapping[str, Callable[[str], bool]] = {
     "error.type": _is_given,
     "langfuse.observation.level": lambda value: unquoted(value) == "ERROR",
     "gen_ai.tool.status": lambda value: value.lower() == "error",

@@ -114,6 +114,9 @@ _KEYS: tuple[tuple[str, str], ...] = (
 
 _RANKED = {head: (rank, dialect) for rank, (head, dialect) in enumerate(_KEYS)}
 
+VENDORS = frozenset(head.partition(".")[0] for head in _RANKED)
+"""How the keys of the vendors begin."""
+
 
 def dialect_of(scope: str, attributes: Mapping[str, str]) -> str:
     """Return the dialect of a span; `otel` where nothing tells."""

@@ -15,6 +15,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from collector.dialects import worth
 from collector.receiving.nested import Renderer
 from collector.spans import FLAGS_ATTRIBUTE, SENT_FLAGS_ATTRIBUTE
 
@@ -136,15 +137,14 @@ class Mender:
         keys = [pair.key for pair in pairs]
         if len(set(keys)) != len(keys):
             last = {key: place for place, key in enumerate(keys)}
-            kept = [pairs[place] for place in sorted(last.values())]
-            del pairs[:]
-            pairs.extend(kept)
+            _leave(pairs, sorted(last.values()))
             self.changed = True
         if len(pairs) > MAX_ATTRIBUTES:
+            kept = worth.kept([_name(pair) for pair in pairs], MAX_ATTRIBUTES)
             carrier.dropped_attributes_count = min(
-                carrier.dropped_attributes_count + len(pairs) - MAX_ATTRIBUTES, _MAX_COUNT
+                carrier.dropped_attributes_count + len(pairs) - len(kept), _MAX_COUNT
             )
-            del pairs[MAX_ATTRIBUTES:]
+            _leave(pairs, kept)
             flags.add("truncated")
         for pair in pairs:
             flags |= self._value(pair.value)
@@ -240,6 +240,17 @@ class Mender:
             pair = pairs.add()
             _set(pair, "key", _FLAGS_KEY)
         _set(pair.value, "string_value", ",".join(sorted(flags)).encode())
+
+
+def _name(pair: KeyValue) -> str:
+    return cast("bytes", pair.key).decode(errors="replace")
+
+
+def _leave(pairs: RepeatedCompositeFieldContainer[KeyValue], places: Iterable[int]) -> None:
+    """Leave only what stands at some places."""
+    kept = [pairs[place] for place in places]
+    del pairs[:]
+    pairs.extend(kept)
 
 
 def cut(text: bytes, size: int) -> bytes:

@@ -20,7 +20,7 @@ _REQUEST: Final = "request_data"
 _REQUEST_SIGNS: Final = ('"messages"', '"prompt"', '"input"')
 """Logfire puts parameters alone under this key too."""
 
-_KEYS: Final = frozenset(
+CONTENT_KEYS: Final = frozenset(
     {
         "gen_ai.input.messages",
         "gen_ai.output.messages",
@@ -125,8 +125,8 @@ _LOGS: Final = _EVENTS | _CLAUDE_CODE | {f"claude_code.{name}" for name in _CLAU
 def content_captured(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> bool:
     """Return whether messages, arguments, results or documents came along; parses nothing."""
     attributes = span.attributes
-    if not _KEYS.isdisjoint(attributes) and any(
-        _holds(key, attributes[key]) for key in _KEYS.intersection(attributes)
+    if not CONTENT_KEYS.isdisjoint(attributes) and any(
+        _holds(key, attributes[key]) for key in CONTENT_KEYS.intersection(attributes)
     ):
         return True
     if _is_flattened(attributes):

@@ -157,6 +157,20 @@ def test_more_than_1024_attributes_are_dropped_and_counted() -> None:
     assert otlp.flags(found) == {"truncated"}
 
 
+def test_a_long_conversation_keeps_its_tokens_and_its_model() -> None:
+    said = [
+        KeyValue(key=f"llm.input_messages.{n}.message.{part}", value=otlp.value("hi"))
+        for n in range(600)
+        for part in ("role", "content")
+    ]
+    told = otlp.pairs(**{"llm.token_count.prompt": 9_000, "llm.model_name": "m"})
+    found = one_span(attributes=[*said, *told])
+    assert otlp.attribute(found, "llm.token_count.prompt").int_value == 9_000
+    assert otlp.attribute(found, "llm.model_name").string_value == "m"
+    assert (len(found.attributes), found.dropped_attributes_count) == (1023 + 2, 178)
+    assert otlp.flags(found) == {"truncated"}
+
+
 def test_more_than_10000_events_are_dropped_and_counted() -> None:
     found = one_span(events=[Span.Event(name="e")] * 10_003, dropped_events_count=2**32 - 2)
     assert (len(found.events), found.dropped_events_count) == (10_000, 2**32 - 1)
