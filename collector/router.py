@@ -132,7 +132,7 @@ def _add_runs(router: APIRouter, reader: Reader, clock: Clock) -> None:
             }
         )
 
-    @router.get("/runs/{run_id:path}", operation_id="get_run", tags=["runs"], response_model=RunOut)
+    @router.get("/runs/{run_id:id}", operation_id="get_run", tags=["runs"], response_model=RunOut)
     def get_run(run_id: str) -> Response:
         """Return one run, and what its source does not tell."""
         run = _known(reader.run, run_id)
@@ -142,7 +142,7 @@ def _add_runs(router: APIRouter, reader: Reader, clock: Clock) -> None:
 def _add_steps(router: APIRouter, reader: Reader) -> None:
     # Before the run itself: a run id may hold slashes.
     @router.get(
-        "/runs/{run_id:path}/steps/{span_id}",
+        "/runs/{run_id:id}/steps/{span_id}",
         operation_id="get_step",
         tags=["steps"],
         response_model=StepOut,
@@ -157,7 +157,7 @@ def _add_steps(router: APIRouter, reader: Reader) -> None:
         raise NotFound(f"run {run_id} has no step {span_id}")
 
     @router.get(
-        "/runs/{run_id:path}/steps",
+        "/runs/{run_id:id}/steps",
         operation_id="list_steps",
         tags=["steps"],
         response_model=Page[StepOut],  # type: ignore[valid-type] # as above

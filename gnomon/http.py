@@ -18,13 +18,16 @@ from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, create_model
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 from starlette.types import ExceptionHandler
 
 from gnomon.clock import LAST_MOMENT, Nanos, rfc3339, to_nanos
 from gnomon.config import age
 from gnomon.errors import GnomonError, InputError, NotFound, OverQuota, Unavailable
 from gnomon.model import JsonValue
+from gnomon.segment import id_of, segment
 
 log = structlog.get_logger(__name__)
 
@@ -103,11 +106,24 @@ def _framework_error(request: Request, error: Exception) -> Response:
     phrase = HTTPStatus(error.status_code).phrase
     code = phrase.lower().replace(" ", "_")
     detail = phrase if error.detail == phrase else str(error.detail)
+    headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        given = {name.lower(): value for name, value in (error.headers or {}).items()}
-        allowed = given.get("allow", "another method")
-        detail = f"{request.method} is not answered here; use {allowed}"
-    return _document(request, code, f"{phrase}.", error.status_code, detail, error.headers or {})
+        headers = {"Allow": allowed(request)}
+        detail = f"{request.method} is not answered here; use {headers['Allow']}"
+    return _document(request, code, f"{phrase}.", error.status_code, detail, headers)
+
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+
+
+def allowed(request: Request) -> str:
+    """Return the methods that some route answers at this path; the framework names one route's."""
+    scopes = [{**request.scope, "method": method} for method in _METHODS]
+    return ", ".join(
+        scope["method"]
+        for scope in scopes
+        if any(route.matches(scope)[0] is Match.FULL for route in request.app.router.routes)
+    )
 
 
 def _unreadable(request: Request, error: Exception) -> Response:
@@ -142,6 +158,24 @@ def _document(
 
 
 # Parameters
+
+
+class IdConvertor(Convertor[str]):
+    """`{run_id:id}` in a route: whatever a sender chose as an id, slashes and line breaks too."""
+
+    regex = r"[\s\S]+"
+
+    def convert(self, value: str) -> str:
+        """Return the id."""
+        return id_of(value)
+
+    def to_string(self, value: str) -> str:
+        """Return the segment."""
+        return segment(value)
+
+
+# The framework knows convertors by name only, and reads the name when a route is declared.
+register_url_convertor("id", IdConvertor())
 
 
 def known_parameters(request: Request) -> None:

@@ -56,7 +56,7 @@ def build_router(
 
 
 def _add_judgments(router: APIRouter, judgments: Judgments, reader: Reader) -> None:
-    @router.get("/runs/{run_id:path}/judgments", operation_id="get_judgments", tags=["judgments"])
+    @router.get("/runs/{run_id:id}/judgments", operation_id="get_judgments", tags=["judgments"])
     def get_judgments(run_id: str) -> Response:
         """Return the status of every grader on a run, its labels and violations.
 

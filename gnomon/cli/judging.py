@@ -2,12 +2,14 @@
 
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
 from gnomon.cli import show
 from gnomon.cli.options import Json, Url, api
 from gnomon.model import JsonValue
+from gnomon.segment import segment
 
 policy = typer.Typer(help="Policies: rules that must hold in every run.", no_args_is_help=True)
 graders = typer.Typer(help="Graders and policies, and what they found.", no_args_is_help=True)
@@ -118,7 +120,7 @@ def list_jobs(as_json: Json = False, url: Url = None) -> None:
 def run_job(name: str, as_json: Json = False, url: Url = None) -> None:
     """Run what is due of a job now. Exit 1 when a window does not finish."""
     with api(url) as client:
-        answer = client.post(f"/v1/jobs/{name}/run")
+        answer = client.post(f"/v1/jobs/{quote(name, safe='')}/run")
     if as_json:
         show.as_json(answer)
     elif answer["was_working"]:
@@ -192,7 +194,9 @@ def backfill(
     Exit 1 when --wait was given and it ended early.
     """
     with api(url) as client:
-        answer = client.post(f"/v1/graders/{name}/backfill", since=since, which=which)
+        answer = client.post(
+            f"/v1/graders/{quote(name, safe='')}/backfill", since=since, which=which
+        )
         while wait and answer["finished_at"] is None:
             answer = _awaited(client.get("/v1/graders"), name)
     if as_json:
@@ -224,7 +228,7 @@ def _backfill(progress: JsonValue) -> str | None:
 def list_labels(run_id: str, as_json: Json = False, url: Url = None) -> None:
     """Show what every grader made of a run: ran, waiting, not applicable, failed, and why."""
     with api(url) as client:
-        answer = client.get(f"/v1/runs/{run_id}/judgments")
+        answer = client.get(f"/v1/runs/{segment(run_id)}/judgments")
     if as_json:
         show.as_json(answer)
         return

@@ -1,12 +1,14 @@
 """`gnomon runs`, `spans`, `ledger` and `dead-letters`: what the API knows, as tables or JSON."""
 
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
 from gnomon.cli import show
 from gnomon.cli.options import Json, Url, api
 from gnomon.model import JsonValue
+from gnomon.segment import segment
 
 runs = typer.Typer(help="Runs: one agent handling one request.", no_args_is_help=True)
 spans = typer.Typer(help="Spans as they came, and how they were read.", no_args_is_help=True)
@@ -93,8 +95,10 @@ def show_run(
 ) -> None:
     """Show one run with its steps."""
     with api(url) as client:
-        run = client.get(f"/v1/runs/{run_id}")
-        steps = list(client.items(f"/v1/runs/{run_id}/steps", limit=_STEPS, bodies=bodies or None))
+        run = client.get(f"/v1/runs/{segment(run_id)}")
+        steps = list(
+            client.items(f"/v1/runs/{segment(run_id)}/steps", limit=_STEPS, bodies=bodies or None)
+        )
     if as_json:
         show.as_json({**run, "step_list": steps})
         return
@@ -145,7 +149,7 @@ def reread(
 def show_span(trace_id: str, span_id: str, as_json: Json = False, url: Url = None) -> None:
     """Show one span as it came."""
     with api(url) as client:
-        span = client.get(f"/v1/spans/{trace_id}/{span_id}")
+        span = client.get(f"/v1/spans/{quote(trace_id, safe='')}/{quote(span_id, safe='')}")
     if as_json:
         show.as_json(span)
         return
@@ -160,7 +164,9 @@ def show_span(trace_id: str, span_id: str, as_json: Json = False, url: Url = Non
 def explain(trace_id: str, span_id: str, as_json: Json = False, url: Url = None) -> None:
     """Show which rule filled which field of a span, and from which attribute."""
     with api(url) as client:
-        answer = client.get(f"/v1/spans/{trace_id}/{span_id}/explain")
+        answer = client.get(
+            f"/v1/spans/{quote(trace_id, safe='')}/{quote(span_id, safe='')}/explain"
+        )
     if as_json:
         show.as_json(answer)
         return

@@ -19,6 +19,7 @@ from collector.watched import Watched
 from gnomon.clock import Clock, utc_now
 from gnomon.config import Settings
 from gnomon.errors import GnomonError, InputError, NotFound
+from gnomon.http import allowed
 from gnomon.model import Run
 from gnomon.segment import segment
 from gnomon.web import assets, errors, overview, run, runs, status
@@ -343,7 +344,9 @@ def _add_errors(app: FastAPI, pages: Pages) -> None:
                 media_type="application/problem+json",
             )
         # The framework answers what nobody foresaw outside of Guarded.
-        more = HEADERS if problem.status == 500 else {}
+        more = dict(HEADERS) if problem.status == 500 else {}
+        if problem.status == 405:
+            more["Allow"] = allowed(request)
         return pages.show(request, "error.html", problem, status=problem.status, headers=more)
 
     def handler(

@@ -24,6 +24,14 @@ class ErrorView:
     mend: str
 
 
+_NOT_ALLOWED = ErrorView(
+    status=405,
+    code="method_not_allowed",
+    title="Method not allowed",
+    detail="this address is there to be read; nothing can be sent to it that way",
+    kept="Nothing was changed.",
+    mend="Go back and use the links and forms of the page.",
+)
 _BAD = "The address or the form holds something this page can not use."
 _NOTHING = "Nothing was changed."
 
@@ -52,6 +60,8 @@ def of_gnomon(error: Exception) -> ErrorView:
 def of_http(error: Exception) -> ErrorView:
     """Read an error of the framework."""
     assert isinstance(error, HTTPException)
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return _NOT_ALLOWED
     if error.status_code == HTTPStatus.NOT_FOUND:
         return of_gnomon(NotFound("there is no page at this address"))
     phrase = HTTPStatus(error.status_code).phrase

@@ -11,6 +11,7 @@ from collector.views import FacetCount
 from gnomon.clock import Nanos
 from gnomon.errors import NotFound
 from gnomon.http import pack, unpack
+from gnomon.segment import segment
 from gnomon.web import figures, svg
 from gnomon.web.axes import axis
 from gnomon.web.figures import Number
@@ -296,7 +297,7 @@ def _figure(
 
 
 def _violation(row: ViolationRow) -> ViolationLine:
-    href = f"/runs/{quote(row.run_id, safe='')}"
+    href = f"/runs/{segment(row.run_id)}"
     first = f"?step={quote(row.steps[0])}" if row.steps else ""
     return ViolationLine(
         row=row,

@@ -11,6 +11,7 @@ from collector.views import Outline, Shape, in_order, shape_of
 from gnomon.clock import Nanos
 from gnomon.errors import InputError, NotFound
 from gnomon.model import Kind, Run, RunState
+from gnomon.segment import segment
 from gnomon.web import waterfall
 from gnomon.web.detail import SIDES, Detail, detail, name_of
 from gnomon.web.filters import Query, parse
@@ -189,7 +190,7 @@ def run_page(
         back=query.url(),
         beside=_beside(reader, run, query, now) if whole else ("", ""),
         full=_url(run_id, ask, step=key, view=ask.side, full="1"),
-        news=f"/runs/{run_id}/news?than={run.spans}" if run.state is RunState.OPEN else "",
+        news=_news(run) if run.state is RunState.OPEN else "",
     )
 
 
@@ -298,10 +299,15 @@ def _sides(run_id: str, ask: Asked, key: str, explained: bool) -> Sequence[tuple
     ]
 
 
+def _news(run: Run) -> str:
+    return f"/news/run?{urlencode({'run_id': run.run_id, 'than': run.spans})}"
+
+
 def _url(run_id: str, ask: Asked, *, opened: Mapping[str, int] | None = None, **more: str) -> str:
     pairs = [("list", ask.came_from)] if ask.came_from else []
     kept = ask.opened if opened is None else opened
     pairs += [("open", f"{key}~{pages}" if pages > 1 else key) for key, pages in kept.items()]
     pairs += [(name, value) for name, value in more.items() if value]
     text = urlencode(pairs)
-    return f"/runs/{run_id}?{text}" if text else f"/runs/{run_id}"
+    path = f"/runs/{segment(run_id)}"
+    return f"{path}?{text}" if text else path

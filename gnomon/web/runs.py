@@ -10,6 +10,7 @@ from collector.views import Facet, FacetCount, RunBucket, RunFilter, RunPosition
 from gnomon.clock import Nanos
 from gnomon.errors import InputError
 from gnomon.model import Run, RunState, RunStatus
+from gnomon.segment import segment
 from gnomon.web import charts, svg
 from gnomon.web.filters import ALL, JUDGED, Chip, Query, packed
 from gnomon.web.formats import NO_DATA, cost, count, duration, first_words, plural, short_count
@@ -168,7 +169,7 @@ def position_of(run: Run) -> RunPosition:
 def address_of(run_id: str, query: Query) -> str:
     """Return the address of a run that remembers the list it was reached from."""
     came = query.text_of_url()
-    return f"/runs/{run_id}" + (f"?{urlencode({'list': came})}" if came else "")
+    return f"/runs/{segment(run_id)}" + (f"?{urlencode({'list': came})}" if came else "")
 
 
 def runs(

@@ -2,6 +2,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from fastapi import FastAPI
@@ -17,9 +18,11 @@ from collector.watched import Watched
 from gnomon.clock import Nanos, rfc3339, to_nanos
 from gnomon.http import install_problems
 from gnomon.model import Bodies, Document, Run, RunId, SpanId, Step, TraceId
+from gnomon.segment import segment
 from gnomon.store import Store
 from tests import samples
 from tests.books import MemoryBooks
+from tests.odd_ids import ODD_IDS
 from tests.row_writer import RowWriter
 from tests.stores import ENGINES, emptied, migrated_store, put
 from tests.touched import MemoryTouched
@@ -101,7 +104,9 @@ def sample(client: TestClient, store: Store) -> dict[str, Any]:
     waiting = MemoryTouched()
     waiting.touch({span.trace_id: Nanos(1) for span in samples.spans(SAMPLE)}, Nanos(1))
     reader = Reader(store)
-    RollUp(TraceFolding(reader, RowWriter(store), Watched()), waiting, clock=lambda: NOW).pass_once()
+    RollUp(
+        TraceFolding(reader, RowWriter(store), Watched()), waiting, clock=lambda: NOW
+    ).pass_once()
     (run,) = client.get("/v1/runs", params={"since": "2000-01-01T00:00:00Z"}).json()["items"]
     return dict(run)
 
@@ -246,6 +251,33 @@ def test_a_run_id_may_hold_slashes(client: TestClient, store: Store) -> None:
     RowWriter(store).runs([run(1, run_id=RunId("a/b c"))], reading="", folded_at=1)
     assert client.get("/v1/runs/a%2Fb%20c").json()["run_id"] == "a/b c"
     assert client.get("/v1/runs/a%2Fb%20c/steps").json() == {"items": [], "next": None}
+
+
+def test_every_run_id_has_an_address_of_its_own(client: TestClient, store: Store) -> None:
+    rows = [run(number, run_id=RunId(odd)) for number, odd in enumerate(ODD_IDS, start=1)]
+    RowWriter(store).runs(rows, reading="", folded_at=1)
+    for odd in ODD_IDS:
+        assert client.get(f"/v1/runs/{segment(odd)}").json()["run_id"] == odd
+        assert client.get(f"/v1/runs/{segment(odd)}/steps").json() == {"items": [], "next": None}
+    for odd in ("order/17", "acme/api#17", "line\nbreak", "a?b=c#d"):
+        assert client.get(f"/v1/runs/{quote(odd, safe='')}").json()["run_id"] == odd
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("PUT", "/v1/runs", "GET"),
+        ("DELETE", "/v1/runs/a/steps", "GET"),
+        ("PUT", "/v1/dead-letters/7", "GET, DELETE"),
+        ("GET", "/v1/refold", "POST"),
+    ],
+)
+def test_another_method_is_refused_with_all_that_are_answered(
+    client: TestClient, method: str, path: str, allow: str
+) -> None:
+    answer = client.request(method, path)
+    problem(answer, 405, "method_not_allowed")
+    assert answer.headers["allow"] == allow
 
 
 # Steps and spans

@@ -201,3 +201,9 @@ def test_an_empty_list_says_why_and_what_to_do(full: Site, empty: Site) -> None:
 def test_the_pages_start_without_scipy() -> None:
     code = "import sys, gnomon.web.app; sys.exit('scipy' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_page_that_is_only_read_refuses_another_method(full: Site) -> None:
+    answer = full.client.post("/runs")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+    assert "Method not allowed" in answer.text
