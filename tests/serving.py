@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -110,7 +111,14 @@ def start(data: Path, *arguments: str, command: str = "serve", **settings: str) 
             text=True,
         )
     assert process.stdout is not None
+    late = threading.Timer(PATIENCE, process.kill)  # then nothing is read, and the log is shown
+    late.start()
     line = process.stdout.readline()
+    late.cancel()
+    if not line:
+        process.kill()
+        process.wait(30)
+        process.stdout.close()
     assert line, f"it did not start: {log.read_text()[-3000:]}"
     return Serving(process=process, addresses=json.loads(line), log=log)
 

@@ -1,5 +1,6 @@
 """The whole of Gnomon in one process: settings and gnomon.yaml in, an application out."""
 
+import errno
 import ipaddress
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -151,11 +152,20 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ConfigError(
-            f"port {port} on {host} can not be bound ({error.strerror}); "
-            "is another Gnomon running? A second one beside it takes free ports with "
-            "GNOMON_WEB_PORT=0 GNOMON_OTLP_HTTP_PORT=0 GNOMON_OTLP_GRPC_PORT=0"
+            f"port {port} on {host} can not be bound ({error.strerror}); {_mend(error)}"
         ) from error
     return listener
+
+
+def _mend(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            "is another Gnomon running? A second one beside it takes free ports with "
+            "GNOMON_WEB_PORT=0 GNOMON_OTLP_HTTP_PORT=0 GNOMON_OTLP_GRPC_PORT=0"
+        )
+    if error.errno == errno.EACCES:
+        return "ports below 1024 need more rights; choose another with GNOMON_WEB_PORT"
+    return "GNOMON_HOST must be an address of this machine"
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def engine_holder(directory: Path) -> int | None:
     return None
 
 
-_GONE = "it is gone; put it back and restart Gnomon, or choose another directory with --data"
+_GONE = "put it back and restart Gnomon, or choose another directory with --data"
 _RIGHTS = "mend its rights, or choose another directory with --data"
 _MENDS: Mapping[int, str] = {
     errno.ENOENT: _GONE,
