@@ -1,7 +1,7 @@
 """The table of tokens, cost and latency (2.6), and what the token fields mean (3.3)."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from collector.dialects.answers import usage_in
 from collector.dialects.belief import BEYOND, LONGEST_NS, as_tokens, as_usd, as_wait
@@ -156,16 +156,29 @@ _CREWAI: Mapping[str, str] = {
 }
 
 RESTATED = (("T3", "metadata.usage_object"), ("T5", "gen_ai.usage.raw"))
-"""Objects that restate the usage of a call: read where the span's own token keys say nothing."""
+"""Objects in which a gateway or a library restates the usage it has written into token keys."""
+
+_TOTALS = ("input_tokens", "output_tokens")
 
 
-def restated(facts: Facts) -> tuple[str, str, Mapping[str, int]] | None:
-    """Return rule, key and tokens of a model call whose span has no token keys of its own."""
+def told_elsewhere(facts: Facts, own: Collection[str]) -> dict[str, tuple[str, str, int]]:
+    """Return rule, key and count of what the token keys of a model call leave open.
+
+    The provider's answer fills field by field (M8). An object that restates the usage fills input
+    and output; what it says beyond them only where the span has neither under a key of its own.
+    """
+    found: dict[str, tuple[str, str, int]] = {}
+    told = [] if facts.failed else [("M8", facts.answer_key, facts.answer.usage)]
+    bare = not any(name in own for name in _TOTALS)
     for rule, key in RESTATED:
-        if key in facts.attributes and (usage := usage_in(facts.data(key))):
-            return rule, key, usage
-    usage = {} if facts.failed else dict(facts.answer.usage)
-    return ("M8", facts.answer_key, usage) if usage else None
+        if key in facts.attributes:
+            restated = usage_in(facts.data(key))
+            told.append((rule, key, {n: restated[n] for n in restated if bare or n in _TOTALS}))
+    for rule, key, usage in told:
+        for name, tokens in usage.items():
+            if name not in own:
+                found.setdefault(name, (rule, key, tokens))
+    return found
 
 
 def aggregated(facts: Facts) -> dict[str, int]:
@@ -185,9 +198,12 @@ def aggregated(facts: Facts) -> dict[str, int]:
 
 
 def is_exclusive(facts: Facts, input_key: str | None) -> bool:
-    """Tell whether the input tokens leave out cache reads and writes at this source (3.3)."""
-    if input_key == "input_tokens":
-        return True
+    """Tell whether the input tokens leave out cache reads and writes at this source (3.3).
+
+    `input_key`: the attribute they stand in; None where they were not read from one.
+    """
+    if input_key is None or input_key == "input_tokens":
+        return input_key is not None
     return facts.dialect == "openllmetry" and facts.span.scope_name.endswith(".bedrock")
 
 

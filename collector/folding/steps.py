@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from collector.dialects import content
 from collector.dialects.belief import drop_beyond
-from collector.dialects.failures import cut_message, error_type_of
+from collector.dialects.failures import class_name, cut_message, error_type_of
 from collector.dialects.models import finish_reason_of
 from collector.dialects.read import Reading, read_span
 from collector.dialects.usage import (
@@ -13,7 +13,7 @@ from collector.dialects.usage import (
     aggregated,
     inclusive,
     is_exclusive,
-    restated,
+    told_elsewhere,
 )
 from collector.dialects.values import MAX_INDEXED, dumps, found
 from collector.folding.business import business_keys
@@ -138,12 +138,10 @@ def _tokens(draft: Draft) -> None:
     facts, values, reasons = draft.reading.facts, draft.values, draft.reading.reasons
     usage = {name: values.pop(name) for name in TOKEN_FIELDS if name in values}
     input_key = reasons["input_tokens"][1] if "input_tokens" in usage else None
-    if draft.is_model_call and usage.keys().isdisjoint(("input_tokens", "output_tokens")):
-        found_elsewhere = restated(facts)
-        if found_elsewhere is not None:
-            rule, key, told = found_elsewhere
-            usage = {**told, **usage}
-            reasons.update(dict.fromkeys(told, (rule, key)))
+    if draft.is_model_call:
+        for name, (rule, key, count) in told_elsewhere(facts, usage).items():
+            usage[name] = count
+            reasons[name] = (rule, key)
     if drop_beyond(usage):
         draft.flags.add("implausible")
     exclusive = is_exclusive(facts, input_key)
@@ -192,8 +190,9 @@ def _failure(draft: Draft) -> None:
     values["error_message"] = cut_message(message) if isinstance(message, str) else None
     raw = draft.text("error_type")
     name = error_type_of(raw, draft.text("error_message"))
-    if name is not None and raw is None:
-        draft.reading.reasons["error_type"] = ("E6", "message")
+    if name is not None and (raw is None or name != class_name(raw)):
+        _, message_key = draft.reading.reasons["error_message"]
+        draft.reading.reasons["error_type"] = ("E6", message_key)
     values["error_type"] = name
 
 

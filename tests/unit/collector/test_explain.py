@@ -79,6 +79,17 @@ def test_judgments_name_the_attributes_they_were_read_from_and_no_others():
     assert told.unread == ("annotations.0.annotation.colour",)
 
 
+def test_a_class_that_stands_in_the_message_is_explained_by_e6():
+    told = reasons(
+        make_span(
+            attributes={"error.type": "Exception"},
+            status_code="Error",
+            status_message="RateLimitError('too many')",
+        )
+    )
+    assert told["error_type"] == "E6 status message"
+
+
 def test_judgments_that_came_as_events_name_the_event():
     event = Event(
         time=1, name="gen_ai.evaluation.result", attributes={"gen_ai.evaluation.name": "n"}

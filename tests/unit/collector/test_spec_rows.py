@@ -10,6 +10,7 @@ from tests.spans import read
 
 OI = "openinference.span.kind"
 CHAT = {"gen_ai.operation.name": "chat"}
+REASONED = {"completion_tokens_details": {"reasoning_tokens": 5}}
 LLM = {"kind": "llm"}
 CHAIN = {"kind": "chain"}
 PREPARATION = {"name": "ReActAgent._prepare_chat"}
@@ -112,6 +113,56 @@ ROWS: list[Row] = [
             "gen_ai.response.id": "unknown",
             "llm.input_messages.0.message.content": "hi",
         }.items()
+    ),
+    Row(
+        "T2 the output of the body beside an input of its own",
+        {
+            **CHAT,
+            "gen_ai.usage.input_tokens": 100,
+            "output.value": json.dumps(
+                {"usage": {"prompt_tokens": 99, "completion_tokens": 20, **REASONED}}
+            ),
+        },
+        {"input_tokens": 100, "output_tokens": 20, "reasoning_tokens": 5},
+    ),
+    Row(
+        "T3 the cache of the body beside input and output of its own",
+        {
+            **CHAT,
+            "llm.token_count.prompt": 100,
+            "llm.token_count.completion": 20,
+            "mlflow.spanOutputs": json.dumps(
+                {"usage": {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 64}}}
+            ),
+        },
+        {"input_tokens": 100, "output_tokens": 20, "cached_tokens": 64},
+    ),
+    Row(
+        "T2 the output of an object that restates, beside an input of its own; no more than that",
+        {
+            **CHAT,
+            "gen_ai.usage.input_tokens": 100,
+            "gen_ai.usage.raw": json.dumps({"completion_tokens": 20, **REASONED}),
+        },
+        {"input_tokens": 100, "output_tokens": 20, "reasoning_tokens": None},
+    ),
+    Row(
+        "M7 a failed call has no body to read tokens from",
+        {
+            **CHAT,
+            "error.type": "X",
+            "gen_ai.usage.input_tokens": 100,
+            "output.value": json.dumps({"usage": {"completion_tokens": 20}}),
+        },
+        {"input_tokens": 100, "output_tokens": None},
+    ),
+    Row(
+        "3.3 a body is inclusive after it was read, whoever wrote the span",
+        body(
+            {"input_tokens": 100, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 20}
+        ),
+        {"input_tokens": 150, "cached_tokens": 30, "cache_write_tokens": 20},
+        {"scope_name": "opentelemetry.instrumentation.bedrock"},
     ),
 ]
 
