@@ -26,8 +26,8 @@ Settings = Mapping[str, str | int]
 
 CONNECT_SECONDS = 5
 
-OLDEST = (24, 10)
-"""The first version of the server that knows every setting of SESSION."""
+OLDEST = (25, 6)
+"""The first version of the server that knows every setting we send, with a query or an insert."""
 
 ROOM = 128 * 1024**2
 """Bytes that must be left on the disk for an insert. A part whose last small files meet a full disk

@@ -17,6 +17,7 @@ from textwrap import dedent
 
 import pytest
 
+from collector import wire
 from gnomon.clock import Nanos
 from gnomon.config import Settings, StoreSettings
 from gnomon.errors import (
@@ -468,6 +469,22 @@ def test_what_a_killed_insert_left_behind_is_removed(tmp_path: Path) -> None:
     (scratch / "x.insert").write_bytes(b"half")
     open_store(Settings(data=tmp_path)).close()
     assert list(scratch.iterdir()) == []
+
+
+def test_the_oldest_server_knows_every_setting_we_send(tmp_path: Path) -> None:
+    names = [*engines.SESSION, *wire.settings("traces"), *wire.settings("logs")]
+    store = open_store(Settings(data=tmp_path))
+    try:
+        rows = store.read(
+            "SELECT version FROM system.settings_changes ARRAY JOIN changes AS change"
+            " WHERE change.name IN {names:Array(String)} AND change.reason ILIKE 'new setting%'",
+            tag="t",
+            names=names,
+        )
+    finally:
+        store.close()
+    came = [tuple(int(part) for part in row["version"].split(".")[:2]) for row in rows]
+    assert max(came) == engines.OLDEST
 
 
 def test_an_unreachable_server_is_named_with_the_mend_and_without_the_password() -> None:
