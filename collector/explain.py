@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 
 from collector.dialects import content
-from collector.folding.business import business_keys_told
 from collector.folding.fold import read_trace
 from collector.folding.naming import naming_of
 from collector.folding.prices import PriceList
@@ -80,9 +79,7 @@ def explain(
     price = prices.price_of(draft) if draft.is_model_call else None
     if price is not None:
         draft.fill("cost_usd", prices.cost(draft), "price table", _row(price))
-    keys = business_keys_told(
-        span, naming.business_keys, draft.text("tool_name"), draft.text("tool_arguments")
-    )
+    keys = naming.business_keys.told(span, draft.text("tool_name"), draft.text("tool_arguments"))
     if keys:
         places = "; ".join(f"{name} from {place}" for name, (_, place) in keys.items())
         draft.reading.reasons["business_keys"] = ("business_keys", places)

@@ -19,7 +19,7 @@ def quick(frozen: type[T]) -> Callable[..., T]:
         self.__class__ = frozen
 
     described: Any = frozen
-    twin = make_dataclass(
+    return make_dataclass(
         frozen.__name__,
         [
             (one.name, one.type, _default(one.default, one.default_factory))
@@ -29,7 +29,6 @@ def quick(frozen: type[T]) -> Callable[..., T]:
         slots=True,
         namespace={"__post_init__": become},
     )
-    return twin
 
 
 def _default(default: object, factory: object) -> Any:

@@ -1,11 +1,11 @@
 """How gnomon.yaml names things, made ready for reading: configured attributes come first."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from collector.dialects.rules import Field, Source, keys, quoted, resource
 from collector.dialects.table import FIELDS, INDEX, Index
+from collector.folding.business import BusinessKeys
 from collector.watched import KeySource, RunNaming, Watched
 
 CONFIGURED = "configured"
@@ -22,12 +22,15 @@ class Naming:
     """What the reading of a span needs of the configuration."""
 
     index: Index
-    business_keys: Mapping[str, KeySource]
+    business_keys: BusinessKeys
 
 
 def naming_of(watched: Watched) -> Naming:
     """Return the table with the configured attributes in front, and the business keys."""
-    return Naming(index=_index_for(watched.runs), business_keys={**_TASK, **watched.business_keys})
+    return Naming(
+        index=_index_for(watched.runs),
+        business_keys=BusinessKeys({**_TASK, **watched.business_keys}),
+    )
 
 
 def _index_for(runs: RunNaming) -> Index:

@@ -16,11 +16,12 @@ from collector.dialects.usage import (
     told_elsewhere,
 )
 from collector.dialects.values import MAX_INDEXED, dumps, found
-from collector.folding.business import business_keys
 from collector.folding.naming import Naming
+from collector.quick import quick
 from collector.spans import FLAGS_ATTRIBUTE, LogRecord, Span
 from gnomon.model import MODEL_CALLS, JsonValue, Kind, Origin, RunId, SpanId, Step, TraceId
 
+_step = quick(Step)
 _GUARD = "T-guard 3.3 (cache larger than input: added)"
 _EXCLUSIVE = "3.3 (input without cache: added)"
 _ATTEMPT = "gen_ai.request.attempt"
@@ -102,8 +103,8 @@ def draft_of(span: Span, logs: Sequence[LogRecord], naming: Naming) -> Draft:
     _finish_reason(draft)
     _content(draft)
     draft.own_name = draft.text("agent_name")
-    draft.values["business_keys"] = business_keys(
-        span, naming.business_keys, draft.text("tool_name"), draft.text("tool_arguments")
+    draft.values["business_keys"] = naming.business_keys.of(
+        span, draft.text("tool_name"), draft.text("tool_arguments")
     )
     return draft
 
@@ -250,7 +251,7 @@ def step_of(draft: Draft, run_id: RunId, *, counted: bool) -> Step:
     if values.get("agent_version") is None and version is not None:
         values["agent_version"] = version
         draft.reading.reasons["agent_version"] = ("2.3", "resource service.version")
-    return Step(
+    return _step(
         run_id=run_id,
         trace_id=TraceId(span.trace_id),
         span_id=SpanId(span.span_id),

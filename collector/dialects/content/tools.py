@@ -171,8 +171,9 @@ def _arguments(span: Span, logs: Sequence[LogRecord], invoked: ToolCall) -> Told
 
 
 def _argument_values(span: Span) -> Iterator[tuple[str, JsonValue]]:
-    for key in ARGUMENTS:
-        words = found(span.attributes.get(key))
+    attributes = span.attributes
+    for key in [key for key in ARGUMENTS if key in attributes]:
+        words = found(attributes[key])
         if words is None or (key.startswith("gcp.") and words == _OFF):
             continue
         value = unwrap.arguments(words)
@@ -229,8 +230,9 @@ def _result(span: Span) -> tuple[unwrap.Unwrapped, str]:
 
 
 def _result_texts(span: Span) -> Iterator[tuple[str, str]]:
-    for key in RESULTS:
-        words = found(span.attributes.get(key))
+    attributes = span.attributes
+    for key in [key for key in RESULTS if key in attributes]:
+        words = found(attributes[key])
         if words is None or (key.startswith("gcp.") and words == _OFF):
             continue
         if key in _INVOKER_OUTPUTS and '"tool_messages"' in words:

@@ -126,8 +126,11 @@ def _open_all(value: JsonValue) -> Unwrapped:
 
 
 def _told(value: Mapping[str, JsonValue], *keys: str) -> str | None:
-    found = (value.get(key) for key in keys)
-    return next((word for word in found if isinstance(word, str) and word), None)
+    for key in keys:
+        word = value.get(key)
+        if isinstance(word, str) and word:
+            return word
+    return None
 
 
 def _open_result(value: JsonValue) -> JsonValue:
