@@ -7,18 +7,27 @@ from collector.dialects.providers import REGISTRY, provider_of
 from collector.dialects.rules import (
     ANSWERED,
     BODY,
+    FAILED,
     MODEL_CALL,
-    REFUSED,
     SUCCEEDED,
     Field,
     Source,
+    family,
     inside,
     keys,
     of_span,
     quoted,
     truth,
 )
-from collector.dialects.values import as_data, as_json, as_object, as_text, found, unquoted
+from collector.dialects.values import (
+    as_data,
+    as_json,
+    as_object,
+    as_text,
+    found,
+    indexed,
+    unquoted,
+)
 from gnomon.model import JsonValue, Kind
 
 _VERCEL = frozenset({"vercel-ai", "vercel-genai"})
@@ -64,26 +73,20 @@ _PARAMETERS = (
     "gen_ai.request.stream",
     "gen_ai.request.reasoning.level",
 )
-_VERCEL_SETTINGS = (
-    "ai.settings.maxRetries",
-    "ai.settings.temperature",
-    "ai.settings.maxOutputTokens",
-    "ai.settings.maxTokens",
-    "ai.settings.topP",
-    "ai.settings.topK",
-    "ai.settings.seed",
-    "ai.settings.stopSequences",
-    "ai.settings.frequencyPenalty",
-    "ai.settings.presencePenalty",
-    "ai.settings.output",
-    "ai.settings.mode",
-)
+_SETTINGS = "ai.settings"
+_MOST_SETTINGS = 64
 
 
 def _gathered(facts: Facts, key: str) -> JsonValue:
-    """Gather the parameters that stand beside the key that was found, as one JSON object."""
-    prefix = "ai.settings." if key.startswith("ai.settings.") else "gen_ai.request."
-    names = _VERCEL_SETTINGS if prefix == "ai.settings." else _PARAMETERS
+    """Gather the parameters that stand beside the key that was found, as one JSON object.
+
+    Vercel's settings are whatever the program set, so that their names are not known before.
+    """
+    prefix, names = "gen_ai.request.", list(_PARAMETERS)
+    if key == _SETTINGS:
+        prefix = f"{_SETTINGS}."
+        own = sorted(name for name in facts.attributes if name.startswith(prefix))
+        names = own[:_MOST_SETTINGS]
     settings: dict[str, JsonValue] = {}
     attributes = facts.attributes
     for name in names:
@@ -121,13 +124,8 @@ def _listed_reasons(facts: Facts, key: str) -> JsonValue:
     return unquoted(value)
 
 
-def _flattened_reasons(facts: Facts, _key: str) -> JsonValue:
-    reasons = [
-        value
-        for key, value in sorted(facts.attributes.items())
-        if key.startswith("gen_ai.completion.") and key.endswith(".finish_reason")
-    ]
-    return _reasons(reasons)
+def _flattened_reasons(facts: Facts, key: str) -> JsonValue:
+    return _reasons(one.get("finish_reason") for one in indexed(facts.attributes, key).values())
 
 
 def _of_output_messages(facts: Facts, key: str) -> JsonValue:
@@ -179,7 +177,7 @@ FINISH_REASONS: tuple[Source, ...] = (
     *keys("2.9", "gen_ai.response.finish_reasons", take=_listed_reasons),
     *keys("2.9", "gen_ai.response.finish_reason", take=_listed_reasons),
     *keys("2.9", "llm.finish_reason", "ai.response.finishReason", take=quoted),
-    *keys("2.9", "gen_ai.completion.0.finish_reason", take=_flattened_reasons),
+    *family("2.9", "gen_ai.completion", _flattened_reasons),
     *keys("2.9", "anthropic.message.stop_reason", "stop_reason", take=quoted),
     *keys("2.9", "gen_ai.response.stop_reason", take=quoted),
     *keys("2.9", "gen_ai.output.messages", take=_of_output_messages),
@@ -210,7 +208,7 @@ MODELS: tuple[Field, ...] = (
             *inside("M4", "mlflow.spanInputs", "model", only=MODEL_CALL),
             *keys("M4", "model", take=quoted, only=MODEL_CALL),
             *keys("M4", "langsmith.metadata.ls_model_name", "model_name", "crewai.agent.llm"),
-            *keys("M6", *_UNDIRECTED, take=quoted, only=REFUSED),
+            *keys("M6", *_UNDIRECTED, take=quoted, only=FAILED),
         ),
     ),
     Field(
@@ -238,7 +236,7 @@ MODELS: tuple[Field, ...] = (
         "request_params",
         keys("M10", *_PARAMETERS, take=_gathered)
         + keys("M10", "llm.invocation_parameters", take=_object)
-        + keys("M10", *_VERCEL_SETTINGS, take=_gathered)
+        + family("M10", _SETTINGS, _gathered)
         + keys("M10", "langfuse.observation.model.parameters", take=_object),
     ),
     Field(

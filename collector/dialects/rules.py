@@ -19,6 +19,8 @@ class Place(Enum):
     """Where a source lies."""
 
     ATTRIBUTE = "attribute"
+    FAMILY = "family"
+    """Attributes that begin alike: `ai.settings` stands for every `ai.settings.…`."""
     RESOURCE = "resource"
     SPAN = "span"
     """Name, events or body of the span: asked of each span that meets the condition."""
@@ -46,7 +48,6 @@ ANY = Only()
 MODEL_CALL = Only(kinds=MODEL_CALLS)
 ANSWERED = Only(kinds=MODEL_CALLS, failed=False)
 """M7: a failed call has no answer, whatever the span says."""
-REFUSED = Only(kinds=MODEL_CALLS, failed=True)
 SUCCEEDED = Only(failed=False)
 FAILED = Only(failed=True)
 
@@ -106,6 +107,11 @@ def keys(
 ) -> tuple[Source, ...]:
     """Return sources that are attributes read alike."""
     return tuple(Source(rule, name, take, only=only, when=when) for name in names)
+
+
+def family(rule: str, beginning: str, take: Take, only: Only = ANY) -> tuple[Source, ...]:
+    """Return the source that is all attributes `beginning.…` together."""
+    return (Source(rule, beginning, take, Place.FAMILY, only),)
 
 
 def resource(rule: str, *names: str) -> tuple[Source, ...]:

@@ -1,5 +1,6 @@
 """Which dialect a span speaks: by the scope that made it, else by the first vendor key (2.1)."""
 
+import re
 from collections.abc import Mapping
 
 from collector.dialects.keysets import Keys, OfKeys
@@ -53,9 +54,9 @@ _OPENLLMETRY_KEYS = (
     "llm.",
     "crewai.",
     "db.vector.",
-    *(f"gen_ai.{what}.{number}." for what in ("prompt", "completion") for number in (0, 1)),
 )
-"""Keys that only OpenLLMetry writes under such a scope."""
+_FLATTENED = re.compile(r"gen_ai\.(?:prompt|completion)\.\d")
+"""What only OpenLLMetry writes under such a scope."""
 
 _OPENLLMETRY_LIBRARIES = frozenset(
     {
@@ -143,7 +144,7 @@ def _is_openllmetry(scope: str, attributes: Mapping[str, str]) -> bool:
 
 @OfKeys
 def _has_own_keys(keys: Keys) -> bool:
-    return any(key.startswith(_OPENLLMETRY_KEYS) for key in keys)
+    return any(key.startswith(_OPENLLMETRY_KEYS) or _FLATTENED.match(key) for key in keys)
 
 
 @OfKeys

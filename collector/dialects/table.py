@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from collector.dialects.facts import Facts
 from collector.dialects.failures import ERRORS
+from collector.dialects.keysets import Keys, OfKeys
 from collector.dialects.models import MODELS
 from collector.dialects.names import NAMES
 from collector.dialects.rules import Field, Place, Source
@@ -18,7 +19,7 @@ from gnomon.model import Kind
 
 FIELDS: tuple[Field, ...] = (*NAMES, *MODELS, *USAGE, *ERRORS)
 
-VERSION = 1
+VERSION = 2
 """Raised when the table changes what an old span means."""
 
 MAX_PLANS = 4_096
@@ -41,8 +42,10 @@ class Index:
         self._names: list[str] = []
         self._attributes: dict[str, list[_Hit]] = {}
         self._resource: dict[str, list[_Hit]] = {}
+        self._families: dict[str, list[_Hit]] = {}
         self._span: list[_Hit] = []
         self._plans: dict[_Case, Plan] = {}
+        self._known = OfKeys(self._known_of)
         for number, field in enumerate(fields):
             self._names.append(field.name)
             for rank, source in enumerate(field.sources):
@@ -53,6 +56,8 @@ class Index:
         match source.place:
             case Place.ATTRIBUTE:
                 self._attributes.setdefault(source.key, []).append(hit)
+            case Place.FAMILY:
+                self._families.setdefault(f"{source.key}.", []).append(hit)
             case Place.RESOURCE:
                 self._resource.setdefault(source.key, []).append(hit)
             case Place.SPAN:
@@ -65,8 +70,7 @@ class Index:
 
     def plan(self, facts: Facts) -> Plan:
         """Return what to try for a span of this kind and outcome that has these keys."""
-        own = self._attributes
-        known = tuple([key for key in facts.attributes if key in own])
+        known = self._known(facts.attributes)
         around = tuple([key for key in self._resource if key in facts.resource])
         case = (facts.kind, facts.failed, around, known)
         plan = self._plans.get(case)
@@ -76,12 +80,18 @@ class Index:
             plan = self._plans[case] = self._planned(*case)
         return plan
 
+    def _known_of(self, keys: Keys) -> Keys:
+        """Return which of these keys some source reads, and the families that have members."""
+        known = [key for key in keys if key in self._attributes]
+        families = [one for one in self._families if any(key.startswith(one) for key in keys)]
+        return (*known, *families)
+
     def _planned(
         self, kind: Kind, failed: bool, around: tuple[str, ...], known: tuple[str, ...]
     ) -> Plan:
         hits = list(self._span)
         for key in known:
-            hits += self._attributes[key]
+            hits += self._attributes.get(key) or self._families[key]
         for key in around:
             hits += self._resource[key]
         found: dict[int, list[Source]] = {}

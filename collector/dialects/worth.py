@@ -21,9 +21,9 @@ _OWN: Final = VENDORS | {"gnomon", "graph", "tool"}
 def kept(keys: Sequence[str], most: int) -> list[int]:
     """Return the places of the attributes to keep: at most so many, and all that rules read.
 
-    Entries of numbered lists go first, whole entries and from the middle of the longest list, so
-    that the beginning and the end of a conversation stay; then what no vendor names; then the
-    rest of what no rule reads. Of equals the last goes first.
+    Entries of long numbered lists go first, whole entries and from the middle, so that the
+    beginning and the end of a conversation stay; then what no vendor names; then the ends of the
+    lists; then the rest of what no rule reads. Of equals the last goes first.
     """
     entries = [None if key in READ else _NUMBERED.match(key) for key in keys]
     ends: dict[str, tuple[int, int]] = {}
@@ -39,7 +39,7 @@ def kept(keys: Sequence[str], most: int) -> list[int]:
             ranked.append((_VENDORS if key.partition(".")[0] in _OWN else _OTHERS, -place))
     ranked.sort()
     end = min(max(0, len(keys) - most), len(ranked))
-    while 0 < end < len(ranked) and ranked[end][0] == ranked[end - 1][0] < _OTHERS:
+    while 0 < end < len(ranked) and ranked[end][0] == ranked[end - 1][0] and ranked[end][0][2]:
         end += 1
     dropped = {-place for _, place in ranked[:end]}
     return [place for place in range(len(keys)) if place not in dropped]
@@ -49,8 +49,11 @@ _Rank = tuple[int, int, str, int]
 """What sorts first is worth least."""
 
 _OTHERS: Final[_Rank] = (1, 0, "", 0)
-_VENDORS: Final[_Rank] = (2, 0, "", 0)
+_VENDORS: Final[_Rank] = (3, 0, "", 0)
+_END: Final = 32
+"""Entries at each end of a list that are worth more than an attribute that nobody knows."""
 
 
 def _of_entry(prefix: str, number: int, ends: tuple[int, int]) -> _Rank:
-    return 0, -min(number - ends[0], ends[1] - number), prefix, -number
+    from_end = min(number - ends[0], ends[1] - number)
+    return 0 if from_end >= _END else 2, -from_end, prefix, -number

@@ -1,5 +1,6 @@
 """Whether a span carries content at all, and which switch turns content on."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -81,14 +82,11 @@ _STARTS: Final = (
     "llm.prompts.",
     "llm.choices.",
     "llm.completions.",
-    "gen_ai.prompt.0.",
-    "gen_ai.prompt.1.",
-    "gen_ai.completion.0.",
-    "gen_ai.completion.1.",
     "embedding.embeddings.",
     "retrieval.documents.",
     "reranker.output_documents.",
 )
+_NUMBERED: Final = re.compile(r"gen_ai\.(?:prompt|completion)\.\d")
 _ROLES_ONLY: Final = (".role", ".finish_reason")
 _SILENT: Final = PLACEHOLDERS | {REDACTED, events.ELIDED}
 _EMPTY: Final = _SILENT | {"{}"}
@@ -143,7 +141,11 @@ def content_captured(span: Span, kind: Kind, logs: Sequence[LogRecord] = ()) -> 
 @OfKeys
 def _is_flattened(keys: Keys) -> bool:
     """Return whether flattened messages or documents hold more than roles."""
-    return any(key.startswith(_STARTS) and not key.endswith(_ROLES_ONLY) for key in keys)
+    return any(
+        (key.startswith(_STARTS) or _NUMBERED.match(key) is not None)
+        and not key.endswith(_ROLES_ONLY)
+        for key in keys
+    )
 
 
 def _holds(key: str, words: str) -> bool:

@@ -71,6 +71,6 @@ def ordered(logs: Iterable[LogRecord]) -> list[LogRecord]:
     return chosen if len(chosen) < 2 else sorted(chosen, key=_place)
 
 
-def _place(log: LogRecord) -> tuple[int, int, bytes, list[tuple[str, str]]]:
+def _place(log: LogRecord) -> tuple[int, int, bytes, str, list[tuple[str, str]]]:
     digest = hashlib.sha256(log.body.encode(errors="surrogatepass")).digest()
-    return log.time, log.observed, digest, sorted(log.attributes.items())
+    return log.time, log.observed, digest, log.event_name, sorted(log.attributes.items())

@@ -164,6 +164,46 @@ ROWS: list[Row] = [
         {"input_tokens": 150, "cached_tokens": 30, "cache_write_tokens": 20},
         {"scope_name": "opentelemetry.instrumentation.bedrock"},
     ),
+    Row(
+        "2.9 a list of completions that starts at 1",
+        {**CHAT, "gen_ai.completion.1.finish_reason": "max_tokens"},
+        {"finish_reason": "length", "finish_reason_raw": "max_tokens", "content_captured": False},
+    ),
+    Row(
+        "2.9 choices with different reasons, in the order of their numbers",
+        {
+            **CHAT,
+            "gen_ai.completion.10.finish_reason": "length",
+            "gen_ai.completion.2.finish_reason": "stop",
+            "gen_ai.completion.2.content": "hi",
+        },
+        {"finish_reason": '["stop","length"]', "content_captured": True},
+    ),
+    Row(
+        "2.10 content at an index beyond the first",
+        {**CHAT, "gen_ai.prompt.7.content": "hi"},
+        {"content_captured": True},
+    ),
+    Row(
+        "M6 on a failed reranker the undirected name is the request model",
+        {OI: "RERANKER", "error.type": "X", "reranker.model_name": "rerank-v3"},
+        {"kind": "retrieval", "request_model": "rerank-v3", "model": "rerank-v3"},
+    ),
+    Row(
+        "M6 on a reranker that answered it fills model alone",
+        {OI: "RERANKER", "reranker.model_name": "rerank-v3"},
+        {"request_model": None, "response_model": None, "model": "rerank-v3"},
+    ),
+    Row(
+        "M10 the settings of Vercel are a family",
+        {**CHAT, "ai.settings.maxSteps": 5},
+        {"request_params": '{"maxSteps":5}'},
+    ),
+    Row(
+        "M10 every setting is kept",
+        {**CHAT, "ai.settings.zeta": "a", "ai.settings.maxSteps": 5, "ai.settings.none": ""},
+        {"request_params": '{"maxSteps":5,"zeta":"a"}'},
+    ),
 ]
 
 
