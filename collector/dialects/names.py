@@ -80,7 +80,7 @@ def _after_arrow(facts: Facts, _key: str) -> JsonValue:
 
 
 def _is_decision(facts: Facts) -> bool:
-    return facts.kind is Kind.HUMAN or facts.attributes.get("span.type") == "tool.blocked_on_user"
+    return facts.claude_code_type == "tool.blocked_on_user"
 
 
 NAMES: tuple[Field, ...] = (
