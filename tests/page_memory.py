@@ -21,7 +21,7 @@ from collector.views import (
 )
 from gnomon.clock import Nanos
 from gnomon.errors import NotFound
-from gnomon.model import Bodies, Kind, Run, RunState, RunStatus, Step
+from gnomon.model import Bodies, Kind, Run, RunId, RunState, RunStatus, Step
 
 _END = 2**63
 
@@ -57,6 +57,10 @@ class MemoryReader:
         if newer:
             return [run for run in found if (run.started_at, run.run_id) > after][-limit:]
         return [run for run in found if (run.started_at, run.run_id) < after][:limit]
+
+    def beginning(self, prefix: str, *, limit: int) -> list[RunPosition]:
+        found = [run for run in self.all if run.run_id.startswith(prefix)]
+        return [RunPosition(run.started_at, run.run_id) for run in found[:limit]]
 
     def count(self, where: RunFilter) -> int:
         return len(self._found(where))
@@ -162,6 +166,9 @@ class MemoryReader:
     def step(self, trace_id: str, span_id: str) -> Step | None:
         every = (step for steps in self.steps.values() for step in steps)
         return next((s for s in every if (s.trace_id, s.span_id) == (trace_id, span_id)), None)
+
+    def counted_steps(self, runs: Sequence[Run]) -> dict[RunId, list[Step]]:
+        return {run.run_id: [s for s in self.steps[run.run_id] if s.counted] for run in runs}
 
     def bodies_of(self, steps: Sequence[Step | Earlier]) -> list[Bodies]:
         return [self.said.get((step.trace_id, step.span_id), Bodies()) for step in steps]

@@ -85,7 +85,11 @@ def _line(name: str, figure: JsonValue) -> list[object]:
     if figure["open"]:
         told.append(f"{figure['open']} open")
     told += [f"{count} {reason}" for reason, count in figure["excluded"].items()]
-    numbers = [_number(figure[end], scale) for end in ("value", "low", "high")]
+    ends = [figure[end] for end in ("value", "low", "high")]
+    known = ends if ends != [None, 0.0, 1.0] else [None, None, None]
+    numbers = [_number(end, scale) for end in known]
+    if "not_enough_data" in figure["flags"]:
+        numbers[0] = "not enough data"
     return [name, *numbers, figure["n"], figure["unit"], "; ".join(text for text in told if text)]
 
 
@@ -98,7 +102,7 @@ def _number(value: float | None, scale: str) -> str:
         case "difference":
             return f"{100 * value:+.1f}"
         case "usd":
-            return f"${value:.4f}"
+            return show.usd(value)
         case _:
             return f"{value:.4g} {scale}"
 
@@ -221,7 +225,7 @@ def _guard(answer: JsonValue) -> None:
 
 
 def _beside(found: JsonValue) -> str:
-    if found["value"] is None:
+    if found["value"] is None and not found["open"]:
         return f"– (n = {found['n']})"
     value, low, high = (_number(found[end], found["scale"]) for end in ("value", "low", "high"))
     return f"{value} [{low}, {high}], n = {found['n']}"

@@ -21,7 +21,9 @@ from gnomon.web.port import Judging, PageReader
 from gnomon.web.scoped import Asked, agents_of
 from scoring.metrics.watched import Measured
 from scoring.versions.answers import Live, OnTasks
+from scoring.versions.manifests import Pin
 from scoring.versions.rule import NO_RULE
+from scoring.versions.ruling import Ruling, day
 
 METRICS: Mapping[str, Measured] = {
     "completion": "completion",
@@ -55,14 +57,18 @@ class CompareView:
     """Why there is nothing to compare; ''."""
     rule: str
     digest: str
+    registered: str
+    """When the rule was first seen, and whether that was before the runs."""
+    looks: Sequence[str]
+    """Looks taken under it, and the one that is next."""
     verdict: Said | None
     """Of the comparison that the rule is about."""
     warnings: Sequence[str]
     sides: Sequence[Side]
     tasks: TasksPart | None
     live: LivePart | None
-    pins: Sequence[tuple[str, str, str, bool]]
-    """Name, base, candidate, changed."""
+    pins: Sequence[tuple[str, str, str, str]]
+    """Name, base, candidate, and what is known: changed, same, or not told."""
     swap: str
 
 
@@ -102,6 +108,7 @@ def compare(
             task_scope = replace(task_scope, since=None)
         tasks = reader_.on_tasks(task_scope, base=base, cand=cand, metric=chosen)
         live = reader_.live(live_scope, base=base, cand=cand, metric=chosen)
+    leading = _leading(tasks, live)
     both = {"base": base, "cand": cand}
     here = Asked(
         path="/compare",
@@ -119,8 +126,10 @@ def compare(
         why=why,
         rule=NO_RULE if plan is None else plan.text,
         digest="" if plan is None else plan.digest,
-        verdict=_leading(tasks, live),
-        warnings=tasks.setting.warnings if tasks else (),
+        registered=_registered(leading),
+        looks=_looks(leading),
+        verdict=None if leading is None else verdict(leading),
+        warnings=_warnings(tasks, live),
         sides=_sides(tasks),
         tasks=tasks_part(tasks, here, SHOWS.get(show)) if tasks else None,
         live=live_part(live) if live else None,
@@ -135,10 +144,41 @@ def _versions(reader: PageReader, asked: Asked) -> Sequence[str]:
     return list(dict.fromkeys(one.version for one in reversed(deploys) if one.version))
 
 
-def _leading(tasks: OnTasks | None, live: Live | None) -> Said | None:
+def _leading(tasks: OnTasks | None, live: Live | None) -> Ruling | None:
+    """Return the ruling on the comparison that the rule is about."""
     if tasks is None or live is None:
         return None
-    return verdict(live.ruling if live.ruling.governs else tasks.ruling)
+    return live.ruling if live.ruling.governs else tasks.ruling
+
+
+def _registered(ruling: Ruling | None) -> str:
+    if ruling is None or ruling.first_seen_at is None:
+        return ""
+    seen = f"first seen on {day(ruling.first_seen_at)}"
+    if ruling.written_before is None:
+        return seen
+    when = "before" if ruling.written_before else "after"
+    return f"{seen}, {when} both versions had run; it counts all runs, whatever the period"
+
+
+def _looks(ruling: Ruling | None) -> Sequence[str]:
+    if ruling is None or ruling.plan is None or not ruling.governs:
+        return ()
+    sizes = ruling.plan.sizes
+    told = [
+        f"look {one.look} of {len(sizes)}, {day(one.seen_at)}: {one.decision.verdict} at n = {count(one.n)}"
+        for one in ruling.looks
+    ]
+    decided = ruling.looks and ruling.looks[-1].decided
+    if not decided and len(told) < len(sizes):
+        told.append(f"look {len(told) + 1} of {len(sizes)} comes at n = {count(sizes[len(told)])}")
+    return told
+
+
+def _warnings(tasks: OnTasks | None, live: Live | None) -> Sequence[str]:
+    if tasks is None or live is None:
+        return ()
+    return list(dict.fromkeys([*tasks.warnings, *live.warnings]))
 
 
 def _sides(found: OnTasks | None) -> Sequence[Side]:
@@ -156,13 +196,19 @@ def _sides(found: OnTasks | None) -> Sequence[Side]:
     ]
 
 
-def _pins(found: OnTasks | None) -> Sequence[tuple[str, str, str, bool]]:
+def _pins(found: OnTasks | None) -> Sequence[tuple[str, str, str, str]]:
     if found is None:
         return ()
     return [
-        (pin.name, _told(pin.base), _told(pin.cand), pin.changed)
+        (pin.name, _told(pin.base), _told(pin.cand), _known(pin))
         for pin in found.setting.manifests.pins
     ]
+
+
+def _known(pin: Pin) -> str:
+    if not pin.known:
+        return "not told by both"
+    return "changed" if pin.changed else "same"
 
 
 def _told(values: Mapping[str, int]) -> str:

@@ -1,21 +1,22 @@
 """The two halves of a comparison, as they are shown: same tasks, and live runs of the same weeks."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 
 from gnomon.web import forest
-from gnomon.web.amounts import bounded, interval_words, points, span_words
+from gnomon.web.amounts import points
+from gnomon.web.compare_chart import Chart, drawn, finding, left, margin, note
+from gnomon.web.compare_guard import GuardPart, guard_part, run_address
 from gnomon.web.filters import ALL, Query
-from gnomon.web.forest import Effect
 from gnomon.web.formats import count, percent, plural
 from gnomon.web.scoped import Asked
 from scoring.stats.gates import Verdict
 from scoring.stats.results import Difference
-from scoring.versions.answers import Live, OnTasks
+from scoring.versions.answers import WITHHELD, Live, OnTasks
 from scoring.versions.ruling import Ruling
 from scoring.versions.tasks import ChangedTask, TaskRuns
 
@@ -59,6 +60,7 @@ class TaskSide:
     runs: Sequence[tuple[str, str]]
     """A short name of the run and its address."""
     more: int
+    run_ids: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,23 +68,17 @@ class TaskLine:
     """One changed task."""
 
     task: str
+    read: str
+    """Address at which both sides are read beside each other."""
     href: str
+    """Address of all its runs."""
     word: str
     look: str
     size: str
     base: TaskSide
     cand: TaskSide
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
-    """An effect as a figure with its table."""
-
-    title: str
-    subtitle: str
-    chart: Markup
-    """Empty without anything to draw."""
-    rows: Sequence[Sequence[str]]
+    seen: str
+    """What the browser remembers once somebody has read it: a digest, no word of the task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +86,9 @@ class TasksPart:
     """Both versions on the same tasks."""
 
     chart: Chart
+    guard: GuardPart
+    note: str
+    """Which numbers these are: of a look, before one, or no test at all."""
     verdict: Said
     text: str
     p_values: Sequence[tuple[str, str]]
@@ -110,6 +109,8 @@ class LivePart:
     """Both versions live, in the same weeks."""
 
     chart: Chart
+    guard: GuardPart
+    note: str
     verdict: Said
     text: str
     mix: str
@@ -133,71 +134,15 @@ def verdict(ruling: Ruling) -> Said:
     )
 
 
-def _words(found: Difference) -> str:
-    """Return a difference with its interval, or its bounds."""
-    if found.value is not None:
-        return f"{points(found.value)} points, {interval_words(found)}"
-    if bounded(found):
-        ends = span_words(found.low or 0, found.high or 0, "difference")
-        return f"{ends} between the worst and the best case of what is undecided"
-    return "no data"
-
-
-def _finding(found: Difference, base: str, cand: str, what: str) -> str:
-    """Say what the interval shows, and no more."""
-    if found.low is not None and found.low > 0:
-        sense = f"{cand} is better than {base}"
-    elif found.high is not None and found.high < 0:
-        sense = f"{cand} is worse than {base}"
-    elif found.low is None and found.value is None:
-        return f"{what}: nothing to compare yet"
-    else:
-        sense = f"No difference between {base} and {cand} is shown"
-    return f"{what}: {sense}, {_words(found)}"
-
-
-def _chart(
-    effects: Sequence[tuple[str, Difference, bool]], title: str, subtitle: str, margin: float | None
-) -> Chart:
-    rows = [
-        Effect(
-            name=name,
-            value=one.value,
-            low=one.low,
-            high=one.high,
-            reading=f"{name}\n{_words(one)}\nn = {count(one.n)} {one.unit}s",
-            strong=strong,
-        )
-        for name, one, strong in effects
-    ]
-    return Chart(
-        title=title,
-        subtitle=subtitle,
-        chart=forest.forest(rows, title=subtitle, finding=title, margin=margin)
-        if any(row.low is not None or row.value is not None for row in rows)
-        else Markup(),
-        rows=[
-            (name, *_cells(one), f"{count(one.n)} {one.unit}s", one.method, _left(one))
-            for name, one, _ in effects
-        ],
-    )
-
-
-def _cells(one: Difference) -> tuple[str, str, str]:
-    value, low, high = (
-        "–" if end is None else points(end) for end in (one.value, one.low, one.high)
-    )
-    return value, low, high
-
-
-def _left(one: Difference) -> str:
-    parts = [f"{count(n)} {why.replace('_', ' ')}" for why, n in one.excluded.items()]
-    parts += [f"{count(one.open)} undecided"] if one.open else []
-    return ", ".join(parts) or "nothing"
-
-
-def _margin(ruling: Ruling) -> float | None:
-    return ruling.plan.section.margin if ruling.plan is not None and ruling.governs else None
+def _effects(found: OnTasks) -> Sequence[tuple[str, Difference, bool]]:
+    """Return the rows of the chart: what may be seen, and the running interval beside it."""
+    fixed, running = found.comparison.difference, found.any_time
+    if found.ruling.looks:
+        return [("same tasks", fixed, True)]
+    name = "at any time"
+    if WITHHELD in fixed.flags:
+        return [(name, running, True)]
+    return [("same tasks", fixed, True), (name, running, False)]
 
 
 def tasks_part(found: OnTasks, here: Asked, show: Show | None) -> TasksPart:
@@ -215,16 +160,18 @@ def tasks_part(found: OnTasks, here: Asked, show: Show | None) -> TasksPart:
     }
     kept = [one for one in comparison.changed if chosen in ("all", one.word)]
     return TasksPart(
-        chart=_chart(
-            [("same tasks", difference, True)],
-            _finding(difference, setting.base, setting.cand, "On the same tasks"),
+        chart=drawn(
+            _effects(found),
+            finding(found, difference, "On the same tasks"),
             f"{setting.metric}, one difference a task, {difference.method},"
-            f" n = {plural(difference.n, 'task')}; left out: {_left(difference)}",
-            _margin(found.ruling),
+            f" n = {plural(difference.n, 'task')}; left out: {left(difference)}",
+            margin(found.ruling),
         ),
+        guard=guard_part(found.guard),
+        note=note(found, difference),
         verdict=ruled,
         text=found.text,
-        p_values=_p_values(difference) if ruled.decided else (),
+        p_values=_p_values(difference) if found.ruling.looks and ruled.decided else (),
         strip=forest.split(
             [
                 ("broke", "error", difference.worse),
@@ -264,11 +211,14 @@ def _sized(size: str, tasks: int) -> Sized:
 
 
 def _task_line(one: ChangedTask, key: str, here: Asked) -> TaskLine:
-    query = Query(period=ALL, keys={key: one.task})
+    query = Query(period=ALL, keys={key: one.task}, values={"origin": ALL})
     if here.agent:
         query = query.having(agent=here.agent)
+    told = "\n".join([one.task, *one.base.run_ids, *one.cand.run_ids])
     return TaskLine(
         task=one.task,
+        read=here.url("/compare/task", task=one.task),
+        seen=hashlib.sha256(told.encode()).hexdigest()[:12],
         href=query.url(),
         word=one.word,
         look="ok" if one.size > 0 else "error",
@@ -282,11 +232,9 @@ def _task_side(runs: TaskRuns) -> TaskSide:
     undecided = f", {count(runs.undecided)} undecided" if runs.undecided else ""
     return TaskSide(
         words=f"{count(runs.passed)} of {count(runs.runs)} passed{undecided}",
-        runs=[
-            (f"run {run[:8]}", f"/runs/{quote(run, safe='')}?{urlencode({'list': 'period=all'})}")
-            for run in runs.run_ids[:5]
-        ],
+        runs=[(f"run {run[:8]}", run_address(run)) for run in runs.run_ids[:5]],
         more=max(0, runs.runs - 5),
+        run_ids=tuple(runs.run_ids),
     )
 
 
@@ -316,13 +264,15 @@ def live_part(found: Live) -> LivePart:
             for row in found.mix.rows
         ]
     return LivePart(
-        chart=_chart(
+        chart=drawn(
             effects,
-            _finding(difference, setting.base, setting.cand, "Live"),
+            finding(found, difference, "Live"),
             f"{setting.metric} in {plural(found.weeks, 'common week')}, {difference.method};"
-            f" left out: {_left(difference)}",
-            _margin(found.ruling),
+            f" left out: {left(difference)}",
+            margin(found.ruling),
         ),
+        guard=guard_part(found.guard),
+        note=note(found, difference),
         verdict=verdict(found.ruling),
         text=found.text,
         mix=mix,

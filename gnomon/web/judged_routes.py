@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fastapi import FastAPI, Request, Response
 
 from gnomon.errors import NotFound
-from gnomon.web import agents, compare, policies
+from gnomon.web import agents, compare, compare_task, policies
 from gnomon.web.cache import Cache, Rested
 from gnomon.web.frame import Pages
 from gnomon.web.judged_board import JudgedBoard, judged_board
@@ -135,6 +135,16 @@ def _add_agents(app: FastAPI, kept: Judged) -> None:
 
 
 def _add_compare(app: FastAPI, kept: Judged) -> None:
+    def viewed(
+        base: str, cand: str, agent: str, period: str, metric: str, show: str
+    ) -> compare.CompareView:
+        more = {"base": base, "cand": cand, "metric": metric, "show": show}
+        asked = kept.asked("/compare", agent, period, **more)
+        return kept.compared.get(
+            kept.version(asked),
+            lambda: compare.compare(kept.reader, kept.judging, asked, kept.pages.now(), **more),
+        )
+
     @app.get("/compare")
     def compare_page(
         request: Request,
@@ -146,23 +156,25 @@ def _add_compare(app: FastAPI, kept: Judged) -> None:
         show: str = "",
     ) -> Response:
         """What changed between two versions?"""
-        asked = kept.asked(
-            "/compare", agent, period, base=base, cand=cand, metric=metric, show=show
-        )
-        view = kept.compared.get(
-            kept.version(asked),
-            lambda: compare.compare(
-                kept.reader,
-                kept.judging,
-                asked,
-                kept.pages.now(),
-                base=base,
-                cand=cand,
-                metric=metric,
-                show=show,
-            ),
-        )
+        view = viewed(base, cand, agent, period, metric, show)
         return kept.pages.show(request, "compare.html", view)
+
+    @app.get("/compare/task")
+    def compare_task_page(
+        request: Request,
+        task: str,
+        base: str,
+        cand: str,
+        agent: str = "",
+        period: str = "",
+        metric: str = "",
+        old: str = "",
+        new: str = "",
+    ) -> Response:
+        """What did both versions do at one changed task?"""
+        view = viewed(base, cand, agent, period, metric, "all")
+        found = compare_task.task_view(kept.reader, view, task=task, old=old, new=new)
+        return kept.pages.show(request, "compare_task.html", found)
 
 
 def csv_of(figures: Sequence[Figure], name: str) -> Response:

@@ -17,7 +17,7 @@ from collector.views import (
     RunPosition,
     Shape,
 )
-from gnomon.model import Bodies, Run, Step
+from gnomon.model import Bodies, Run, RunId, Step
 from scoring.backfill import Backfills
 from scoring.grading.policy import PolicyGrader
 from scoring.jobs import Jobs
@@ -41,6 +41,9 @@ class PageReader(Protocol):
 
         `newer` also answers newest first: the `limit` rows nearest to `after`.
         """
+
+    def beginning(self, prefix: str, *, limit: int) -> Sequence[RunPosition]:
+        """Return the runs whose ids begin so."""
 
     def narrowed(self, where: RunFilter) -> RunFilter:
         """Return a filter that finds the same, for several questions with one text."""
@@ -98,7 +101,10 @@ class PageReader(Protocol):
     def step(self, trace_id: str, span_id: str) -> Step | None:
         """Return one step, whole."""
 
-    def bodies_of(self, steps: Sequence[Step | Earlier]) -> Sequence[Bodies]:
+    def counted_steps(self, runs: Sequence[Run]) -> Mapping[RunId, Sequence[Step]]:
+        """Return the counted steps of some runs in order of start, ties by span id."""
+
+    def bodies_of(self, steps: Sequence[Step | Earlier]) -> list[Bodies]:
         """Return what some steps read and wrote, from their raw spans and logs."""
 
     def span(self, trace_id: str, span_id: str) -> Span | None:

@@ -166,7 +166,7 @@ class Asking:
             **more,
         )  # fmt: skip
         return guard.guard_of(
-            rows, [Broken(**row) for row in broken], metric=asked.metric, base=asked.base,
+            rows, [Broken.of(row) for row in broken], metric=asked.metric, base=asked.base,
             cand=asked.cand, unit=self._units.cluster_by or "run", confidence=confidence,
         )  # fmt: skip
 
@@ -187,7 +187,6 @@ class Asking:
         sql = filled(self._sql[name], **(words or {}))
         if compared:
             sql = filled(sql, compared=self._sql[compared])
-        sql = filled(sql, newest=self._sql["newest"])
         made = compiled(sql, scope, self._units, by=by)
         return self._store.read(
             made.sql, tag=f"scoring.compare_{name}", bind={**made.params, **more}

@@ -11,7 +11,7 @@ from scoring.metrics.moments import Moments
 from scoring.metrics.parts import RATIOS, condition
 from scoring.metrics.watched import Measured
 from scoring.stats.gates import Decision, Verdict
-from scoring.stats.rates import zero_event_upper
+from scoring.stats.rates import open_bounds, zero_event_upper
 from scoring.stats.results import Estimate, Rate
 from scoring.stats.shown import shown_rate
 
@@ -51,6 +51,11 @@ class Broken:
     runs: int
     run_ids: Sequence[str]
     """At most 20, to read."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Broken":
+        """Return one row of the statement `broken`."""
+        return cls(task=row["at_task"], **{k: v for k, v in row.items() if k != "at_task"})
 
     @property
     def name(self) -> str:
@@ -136,7 +141,7 @@ def names_of(metric: Measured) -> Sequence[str]:
 
 def counted(metric: Measured) -> str:
     """Return what is counted within a cluster, as SQL."""
-    lines = []
+    lines = [f"countIf({condition('claim_open')}) AS claim_open_n"]
     for name in names_of(metric):
         ratio = RATIOS[name]
         lines += [
@@ -217,12 +222,16 @@ def _share(row: Mapping[str, Any], name: str, *, unit: str, confidence: float) -
     if name in NEVER and found is not None and seen.hits == 0:
         bound = zero_event_upper(seen.clusters, confidence=confidence)
         found, method = Estimate(value=0.0, low=0.0, high=bound), "exact upper bound"
+    open_ = int(row.get("claim_open", 0)) if name == "false_claims" else 0
+    if open_:
+        found, method = open_bounds(seen.hits, seen.runs, open_), "bounds"
     left = int(row.get("runs", 0)) - seen.runs
     return shown_rate(
         found,
         n=seen.clusters,
         unit=unit,
         method=method,
+        open=open_,
         excluded={_LEFT_OUT[name]: left} if left and name in _LEFT_OUT else {},
         confidence=confidence,
     )

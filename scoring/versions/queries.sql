@@ -76,56 +76,52 @@ GROUP BY task, version
 ORDER BY task, version;
 
 -- name: guard
-SELECT version, sum(runs_n) AS runs, sum(checked_n) AS checked, {{added}}
+SELECT
+    version, sum(runs_n) AS runs, sum(checked_n) AS checked, sum(claim_open_n) AS claim_open,
+    {{added}}
 FROM
 (
-    SELECT version, cluster, count() AS runs_n, countIf({{checked}}) AS checked_n, {{counted}}
+    SELECT
+        version, cluster, count() AS runs_n, countIf({{checked}}) AS checked_n,
+        {{counted}}
     FROM ({{compared}})
     GROUP BY version, cluster
 )
 GROUP BY version
 ORDER BY version;
 
--- name: newest
-SELECT
-    run_id, revision, grader,
-    argMax(grader_version, at) AS version,
-    argMax(state, at) AS last_state,
-    argMax(violations, at) AS breaches_n
-FROM grader_status
-WHERE {{bounds}}
-GROUP BY run_id, revision, grader;
-
 -- name: broken
 SELECT
-    c.version AS version,
-    if({by_task:Bool}, c.task, '') AS task,
-    b.policy AS policy,
-    b.rule AS rule,
-    uniqExact(c.run_id) AS runs,
-    arraySort(groupUniqArray(20)(c.run_id)) AS run_ids
-FROM
-(
-    SELECT v.run_id AS run_id, v.revision AS revision, v.policy AS policy, v.rule AS rule
-    FROM (SELECT * FROM violations WHERE {{bounds}} AND severity = 'hard') AS v
-    INNER JOIN ({{newest}}) AS s ON s.run_id = v.run_id AND s.revision = v.revision AND s.grader = v.policy
-    WHERE v.policy_version = s.version AND v.place < s.breaches_n
-) AS b
-INNER JOIN (SELECT run_id, revision, version, task FROM ({{compared}})) AS c
-    ON b.run_id = c.run_id AND b.revision = c.revision
-GROUP BY version, task, policy, rule
-ORDER BY version, task, policy, rule;
+    version,
+    if({by_task:Bool}, task, '') AS at_task,
+    policy,
+    rule,
+    uniqExact(run_id) AS runs,
+    arraySort(groupUniqArray(20)(run_id)) AS run_ids
+FROM ({{compared}})
+ARRAY JOIN policies AS policy, rules AS rule, severities AS severity
+WHERE severity = 'hard'
+GROUP BY version, at_task, policy, rule
+ORDER BY version, at_task, policy, rule;
 
 -- name: pending
 SELECT
     countIf(state = 'open') AS open,
     countIf({{scoped}}) AS settled,
     countIf(
-        {{scoped}} AND (run_id, revision) NOT IN (
-            SELECT run_id, revision
-            FROM ({{newest}})
-            GROUP BY run_id, revision
-            HAVING countIf(last_state = 'waiting') = 0
+        {{scoped}} AND (
+            NOT looked
+            OR (run_id, revision) IN (
+                SELECT run_id, revision
+                FROM
+                (
+                    SELECT run_id, revision, grader, argMax(state, at) AS last_state
+                    FROM grader_status
+                    WHERE {{bounds}}
+                    GROUP BY run_id, revision, grader
+                )
+                WHERE last_state = 'waiting'
+            )
         )
     ) AS unjudged
 FROM ({{judged}})

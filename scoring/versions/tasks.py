@@ -154,7 +154,7 @@ def _seed(new: Mapping[str, TaskRuns], old: Mapping[str, TaskRuns]) -> int:
 
 
 NONE = Estimate(value=None)
-ANY_TIME = "confidence sequence over tasks in time order"
+ANY_TIME = "confidence sequence over tasks in time order, the same runs of each"
 
 
 def any_time_of(

@@ -56,6 +56,7 @@ def test_the_worked_example_shows_interval_sign_test_and_the_twelve_tasks(bugs: 
     assert table is not None
     links = Page(table[0]).links
     assert len([link for link in links if "key.task_id=bug-" in link]) == 12
+    assert len([link for link in links if link.startswith("/compare/task?")]) == 12
     for version in ("old", "new"):
         for task in range(12):
             for trial in range(3):
@@ -86,10 +87,69 @@ def test_tasks_that_broke_are_shown_first_of_all(bugs: Site) -> None:
     assert "/compare?agent=fixer&period=3d&base=old&cand=new&show=fixed#tasks" in seen.links
 
 
-def test_before_the_planned_n_there_is_no_p_value_and_the_missing_n_is_said(early: Site) -> None:
+def test_before_the_planned_n_there_are_counts_and_nothing_that_tests(early: Site) -> None:
     words = words_of(early, BUGS)
     assert "NOT ENOUGH DATA" in words
     assert "150 more needed, n = 50" in words
-    assert "No p value before the rule has decided" in words
+    assert "50 tasks so far, 150 more before the planned look" in words
+    assert "Before the planned look there is no interval, no p value and no verdict" in words
     assert not re.search(r"p = 0", words)
-    assert "95 % CI" in words
+    assert "+8 points, 95 % CI +0.95" not in words
+    for shown in ("3 broke", "38 same", "9 fixed"):
+        assert shown in words
+    assert "confidence sequence over tasks in time order" in words
+
+
+def test_the_rule_says_when_it_was_first_seen_and_which_looks_were_taken(bugs: Site) -> None:
+    words = words_of(bugs, BUGS)
+    assert "after both versions had run; it counts all runs, whatever the period · look 1 of 1" in words
+    assert "PASS at n = 50" in words
+    assert "what it says of them is exploration, not a test" in words
+    assert "Numbers of look 1 at the first 50 tasks" in words
+
+
+def test_the_guard_stands_beside_both_differences(bugs: Site) -> None:
+    text = bugs.client.get(BUGS).text
+    assert len(re.findall(r'<table class="guard">', text)) == 2
+    words = " ".join(Page(text).words.split())
+    assert words.count("claims that were false") == 2
+    assert "no policy judges these runs" in words
+
+
+def test_what_no_rule_is_about_is_a_reading_aid_without_a_p_value(bugs: Site) -> None:
+    words = words_of(bugs, f"{BUGS}&metric=finished")
+    assert "A reading aid, not a test: the rule is about completion on tasks" in words
+    assert "p =" not in words
+    assert "PASS" not in words
+
+
+def reading(made: Site, task: str) -> str:
+    links = page(made, f"{BUGS}&show=all").links
+    return next(link for link in links if link.startswith("/compare/task?") and task in link)
+
+
+def test_a_changed_task_is_read_with_both_runs_beside_each_other(bugs: Site) -> None:
+    path = reading(bugs, "bug-03")
+    seen = page(bugs, path)
+    words = " ".join(seen.words.split())
+    assert "The last words" in words
+    assert "Action by action" in words
+    for trial in range(3):
+        assert f"old-03-{trial}"[:8] in words
+    assert any(link.startswith("/runs/new-03-0") for link in seen.links)
+    assert any("new=new-03-2" in link for link in seen.links)
+    chosen = page(bugs, next(link for link in seen.links if "new=new-03-2" in link))
+    assert any(link.startswith("/runs/new-03-2?") for link in chosen.links)
+
+
+def test_a_task_that_did_not_change_and_a_run_of_another_task_are_not_found(bugs: Site) -> None:
+    path = reading(bugs, "bug-03")
+    assert bugs.client.get(path.replace("bug-03", "bug-40")).status_code == 404
+    assert bugs.client.get(f"{path}&new=new-04-0").status_code == 404
+
+
+def test_neighbouring_tasks_are_one_link_away(bugs: Site) -> None:
+    path = reading(bugs, "bug-04")
+    after = re.search(r'href="([^"]+)" data-follow="next"', bugs.client.get(path).text)
+    assert after is not None
+    assert bugs.client.get(after[1].replace("&amp;", "&")).status_code == 200

@@ -146,6 +146,20 @@
     grip = null;
   });
 
+  // Seen: digests of tasks, no word of them, on this machine only
+  const MARKS = "gnomon.seen";
+  const seenMarks = () => { try { return JSON.parse(localStorage.getItem(MARKS)) || []; } catch { return []; } };
+  const keepMarks = (marks) => { try { localStorage.setItem(MARKS, JSON.stringify(marks.slice(-2000))); } catch { toast("The browser keeps no marks"); } };
+  function showMarks(root) {
+    const marks = seenMarks();
+    for (const one of all("[data-seen]", root)) {
+      const known = marks.includes(one.dataset.seen);
+      one.classList.toggle("seen", known);
+      const button = $("[data-act=seen]", one);
+      if (button) { button.hidden = false; button.setAttribute("aria-pressed", String(known)); }
+    }
+  }
+
   // Keys
   const acts = {
     sheet() { const sheet = $("#sheet"); if (sheet.open) sheet.close(); else sheet.showModal(); },
@@ -156,6 +170,7 @@
     leave() { document.activeElement?.blur(); },
     row(by) {
       const list = all("[data-row]");
+      if (!list.length) { $(`[data-follow="${by > 0 ? "next" : "prev"}"]`)?.click(); return; }
       const at = list.indexOf(document.activeElement);
       (list[Math.min(list.length - 1, Math.max(0, at + Number(by)))] || document.body).focus();
     },
@@ -165,7 +180,16 @@
       menu.open = true;
       $("a", menu).focus();
     },
-    seen() { document.activeElement?.closest("[data-row]")?.closest("tr").classList.add("seen"); acts.row(1); },
+    seen() {
+      const one = document.activeElement?.closest("[data-seen]") || (all("[data-row]").length ? null : $("[data-seen]"));
+      if (!one) { acts.row(1); return; }
+      const marks = seenMarks();
+      const known = marks.includes(one.dataset.seen);
+      keepMarks(known ? marks.filter((mark) => mark !== one.dataset.seen) : [...marks, one.dataset.seen]);
+      showMarks(document);
+      $("[data-row]", one)?.focus();
+      if (!known) acts.row(1);
+    },
     open() { document.activeElement?.matches("[data-row]") ? document.activeElement.click() : all("[data-row]")[0]?.click(); },
     async follow(name) {
       await flush();
@@ -224,7 +248,7 @@
     const menu = $("[data-menu][open]");
     if (menu && !menu.contains(event.target)) menu.open = false;
     const opener = event.target.closest("[data-act]");
-    if (opener) { event.preventDefault(); acts[opener.dataset.act](); }
+    if (opener) { event.preventDefault(); opener.focus(); acts[opener.dataset.act](); }
     if (event.target.matches("dialog")) event.target.close();
     const id = event.target.closest("[data-copy]");
     if (id) copy(id);
@@ -304,6 +328,7 @@
     for (const id of all("[data-copy]", root)) { id.tabIndex = 0; id.setAttribute("role", "button"); id.title = "Copy"; id.setAttribute("aria-label", `Copy ${id.dataset.copy}`); }
     for (const region of [...(root.matches?.("[data-poll]") ? [root] : []), ...all("[data-poll]", root)]) watch(region);
     if (local) zoned(true);
+    showMarks(root);
   }
   document.addEventListener("lite:swap", (event) => prepare(event.detail));
   prepare(document);
