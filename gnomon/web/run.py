@@ -1,6 +1,7 @@
 """Run: why did this fail?"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -20,10 +21,12 @@ from gnomon.web.limits import limits
 from gnomon.web.lines import Drawing, Line, More, lines, places_of
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.run_facts import run_facts
-from gnomon.web.runs import Title, address_of, position_of, title_of
+from gnomon.web.titles import Title, address_of, position_of, title_of
 from gnomon.web.tree import FULL, Forest, decisive, forest, plan
 
 _MAP_FROM = 100
+_AT_ONCE = 2
+"""Questions at once beside the chosen step: ClickHouse works on them while Python waits."""
 _LOOKS: Mapping[str, str] = {Kind.LLM: "s1", Kind.TOOL: "s2"}
 
 
@@ -168,27 +171,27 @@ def run_page(
         raise NotFound(f"no step {ask.step} in run {run_id}")
     key = "" if place is None else of.keys[place]
     query = _list(ask)
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="run") as pool:
+        asked_tree = pool.submit(_tree, reader, run, steps, place, ask, judging) if whole else None
+        asked_beside = pool.submit(_beside, reader, run, query, now) if whole else None
+        chosen = None if place is None else steps.key(place)
+        side = SIDES[ask.side]
+        shown = chosen and detail(
+            reader, run, chosen, key=key, side=side, explain=explain, full=ask.full
+        )
+        tree = asked_tree.result() if asked_tree else None
+        beside = asked_beside.result() if asked_beside else ("", "")
     return RunView(
         run=run,
         title=title_of(run, order),
         facts=run_facts(run, order),
         limits=steps.limits,
-        tree=_tree(reader, run, steps, place, ask, judging) if whole else None,
+        tree=tree,
         empty=not len(of),
-        detail=None
-        if place is None
-        else detail(
-            reader,
-            run,
-            steps.key(place),
-            key=key,
-            side=SIDES[ask.side],
-            explain=explain,
-            full=ask.full,
-        ),
+        detail=shown,
         sides=_sides(run_id, ask, key, explain is not None),
         back=query.url(),
-        beside=_beside(reader, run, query, now) if whole else ("", ""),
+        beside=beside,
         full=_url(run_id, ask, step=key, view=ask.side, full="1"),
         news=_news(run) if run.state is RunState.OPEN else "",
     )

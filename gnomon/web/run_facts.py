@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from gnomon.model import Run
 from gnomon.web.filters import Query
 from gnomon.web.formats import cost, count, duration, plural, short_count, usd
-from gnomon.web.runs import keys_of
+from gnomon.web.titles import keys_of
 
 
 def run_facts(run: Run, order: Sequence[str]) -> Sequence[tuple[str, str, str]]:

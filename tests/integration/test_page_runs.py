@@ -12,7 +12,7 @@ from collector.spans import LogRecord
 from gnomon.clock import Nanos
 from gnomon.model import Kind, RunId, RunState, RunStatus
 from gnomon.web.run_facts import run_facts
-from gnomon.web.runs import title_of
+from gnomon.web.titles import title_of
 from tests import desk
 from tests import page_memory as memory
 from tests import site as pages
