@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from collector.dialects.facts import Facts
 from collector.dialects.rules import FAILED, Field, keys, of_span, quoted
 from collector.dialects.values import as_bool, found, unquoted
-from collector.spans import Event
+from collector.spans import Event, Span
 from gnomon.model import JsonValue
 
 MAX_MESSAGE = 2_000
@@ -26,15 +26,14 @@ class Failed:
     key: str
 
 
-def failure_of(facts: Facts) -> Failed | None:
+def failure_of(span: Span) -> Failed | None:
     """Return why the span counts as failed; None when it did not fail (E1, E2, E3)."""
-    status = facts.span.status_code
-    if status == "Error":
+    if span.status_code == "Error":
         return Failed("E1", "status")
-    if status == "Ok":
+    if span.status_code == "Ok":
         return None
     for key, failed in FAILURE_MARKS.items():
-        if key in facts.attributes and failed(facts.attributes[key]):
+        if key in span.attributes and failed(span.attributes[key]):
             return Failed("E2", key)
     return None
 

@@ -35,7 +35,7 @@ def read_span(span: Span, index: Index = INDEX) -> Reading:
     decided = kind_of(facts)
     facts.kind = decided.kind
     reading.reasons["kind"] = (decided.rule, decided.key)
-    failed = failure_of(facts)
+    failed = failure_of(span)
     if failed is not None:
         facts.failed = True
         reading.reasons["status"] = (failed.rule, failed.key)

@@ -5,6 +5,7 @@ import json
 import math
 import warnings
 from collections.abc import Mapping
+from typing import Final
 
 import orjson
 
@@ -42,25 +43,46 @@ def as_json(text: str | None) -> JsonValue:
     if not text:
         return None
     try:
-        return orjson.loads(text)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError:
-        return _lenient_json(text)
+        return _slow_json(text) if "NaN" in text or "Infinity" in text else None
     except UnicodeEncodeError:
         return None
+    return _slow_json(text) if len(text) >= _LONG_NUMBER and _has_long_number(text) else value
 
 
-def _lenient_json(text: str) -> JsonValue:
-    """Read NaN, Infinity and huge numbers, which the strict parser refuses."""
-    if "NaN" not in text and "Infinity" not in text:
-        return None
+_LONG_NUMBER: Final = 20
+"""Digits of a number that the fast parser may read as a float, and so lose its last ones."""
+
+_DIGITS_AS_ZEROS: Final = bytes(48 if 48 <= byte < 58 else 32 for byte in range(256))
+
+
+def _has_long_number(text: str) -> bool:
+    return b"0" * _LONG_NUMBER in text.encode().translate(_DIGITS_AS_ZEROS)
+
+
+def _slow_json(text: str) -> JsonValue:
+    """Read integers of any size, and NaN and Infinity as nothing."""
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_no_number, parse_int=_integer)
     except (ValueError, RecursionError):
         return None
 
 
 def _no_number(_name: str) -> None:
     return None
+
+
+def _integer(digits: str) -> int | float | None:
+    """Read an integer as it is; one that no program counts with as a float, as others do."""
+    if len(digits) <= _MAX_DIGITS:
+        return int(digits)
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+_MAX_DIGITS: Final = 4_000
+"""Python refuses to read integers much longer than that."""
 
 
 def as_object(text: str | None) -> Mapping[str, JsonValue]:
@@ -182,8 +204,6 @@ def _is_shallow(text: str) -> bool:
 
 def _plain(value: object) -> JsonValue:
     """Turn what only Python knows (tuples, sets, bytes) into what JSON knows."""
-    if isinstance(value, int) and not -_MAX_COUNT <= value <= _MAX_COUNT:
-        return None
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, dict):

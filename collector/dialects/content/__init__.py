@@ -1,7 +1,7 @@
 """What agents and people said: messages, tool calls, documents and judgments of every dialect.
 
 Everything here is pure. At ingest run `tool_call`, `query`, `evaluations`, `prompt`,
-`content_captured` and `finish_from_messages`: they look at keys and parse only what they need.
+`content_captured`: they look at keys and parse only what they need.
 `read_bodies` parses whole bodies and runs when somebody asks for a step.
 """
 
@@ -9,15 +9,10 @@ from collector.dialects.content.bodies import read_bodies
 from collector.dialects.content.capture import content_captured, switch_for
 from collector.dialects.content.documents import documents
 from collector.dialects.content.evaluations import evaluations, evaluations_told
-from collector.dialects.content.gist import (
-    assistant_text,
-    finish_from_messages,
-    tool_calls_of,
-    user_text,
-)
+from collector.dialects.content.gist import assistant_text
 from collector.dialects.content.prompts import Prompt, prompt, query, query_told
 from collector.dialects.content.records import LogIndex, ordered
-from collector.dialects.content.tools import ToolCall, completed, tool_call
+from collector.dialects.content.tools import ToolCall, tool_call
 from collector.dialects.content.where import bodies_told
 
 __all__ = [
@@ -26,12 +21,10 @@ __all__ = [
     "ToolCall",
     "assistant_text",
     "bodies_told",
-    "completed",
     "content_captured",
     "documents",
     "evaluations",
     "evaluations_told",
-    "finish_from_messages",
     "ordered",
     "prompt",
     "query",
@@ -39,6 +32,4 @@ __all__ = [
     "read_bodies",
     "switch_for",
     "tool_call",
-    "tool_calls_of",
-    "user_text",
 ]

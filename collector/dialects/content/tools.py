@@ -1,13 +1,14 @@
 """The tool call a span reports: name, id, arguments and result, without envelopes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from collector.dialects.content import events, records, unwrap
 from collector.dialects.content.frameworks import REDACTED
 from collector.dialects.content.shapes import messages_of
-from collector.dialects.values import as_bool, as_json, as_object, dumps, found, unquoted
+from collector.dialects.failures import failure_of
+from collector.dialects.values import as_json, as_object, dumps, found, unquoted
 from collector.spans import LogRecord, Span
 from gnomon.model import JsonValue, Kind
 
@@ -254,18 +255,7 @@ def _result_of(answer: unwrap.Unwrapped, span: Span) -> str | None:
     words = answer.text()
     if words is None or words == "":
         return None
-    return None if words.strip() == _OFF and _failed(span) else words
-
-
-def _failed(span: Span) -> bool:
-    attributes = span.attributes
-    return (
-        span.status_code == "Error"
-        or bool(found(attributes.get("error.type")))
-        or attributes.get("gen_ai.tool.status") == "error"
-        or attributes.get("langfuse.observation.level") == "ERROR"
-        or as_bool(attributes.get("success")) is False
-    )
+    return None if words.strip() == _OFF and failure_of(span) else words
 
 
 def _invoked(span: Span) -> ToolCall:
@@ -327,17 +317,3 @@ _MESSAGE_PARTS: Final = {
     "gen_ai.input.messages": ("tool_call", "arguments"),
     "gen_ai.output.messages": ("tool_result", "result"),
 }
-
-
-def completed(call: ToolCall, others: Sequence[ToolCall]) -> ToolCall:
-    """Fill what a call lacks from other reports of the same call; nothing is overwritten."""
-    for other in others:
-        call = replace(
-            call,
-            name=call.name or other.name,
-            id=call.id or other.id,
-            arguments=call.arguments if call.arguments is not None else other.arguments,
-            result=call.result if call.result is not None else other.result,
-            type=call.type or other.type,
-        )
-    return call

@@ -13,6 +13,9 @@ _MAX_ENVELOPES: Final = 8
 
 _CALL_FRAME: Final = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
 _LANGCHAIN_FRAME: Final = frozenset({"inputs", "input_str", "tags", "metadata", "kwargs"})
+_CALL_MARKS: Final = frozenset({"kwargs", "sanitize_inputs_outputs"})
+"""What stands only in the frame of a Python call: a tool may have an argument `args` of its own."""
+
 _NAMED_FRAMES: Final = (
     frozenset({"name", "arguments"}),
     frozenset({"tool_name", "arguments"}),
@@ -66,13 +69,14 @@ def _open_arguments(value: JsonValue) -> JsonValue:
     if not isinstance(value, Mapping) or not value:
         return value
     keys = value.keys()
-    if keys <= _CALL_FRAME:
+    if keys <= _CALL_FRAME and not _CALL_MARKS.isdisjoint(keys):
         return _of_call(value)
     if keys <= _LANGCHAIN_FRAME:
         return _of_langchain(value)
     if keys in _NAMED_FRAMES:
         inner = value["arguments"]
-        return _read(inner) if isinstance(inner, str) else inner
+        inner = _read(inner) if isinstance(inner, str) else inner
+        return inner if isinstance(inner, Mapping) else value
     return value
 
 

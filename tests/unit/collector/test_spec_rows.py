@@ -11,6 +11,7 @@ from tests.spans import read
 OI = "openinference.span.kind"
 CHAT = {"gen_ai.operation.name": "chat"}
 REASONED = {"completion_tokens_details": {"reasoning_tokens": 5}}
+TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "w"}
 LLM = {"kind": "llm"}
 CHAIN = {"kind": "chain"}
 PREPARATION = {"name": "ReActAgent._prepare_chat"}
@@ -203,6 +204,56 @@ ROWS: list[Row] = [
         "M10 every setting is kept",
         {**CHAT, "ai.settings.zeta": "a", "ai.settings.maxSteps": 5, "ai.settings.none": ""},
         {"request_params": '{"maxSteps":5,"zeta":"a"}'},
+    ),
+    *(
+        Row(f"2.7 arguments {told}", {**TOOL, "input.value": told}, {"tool_arguments": meant})
+        for told, meant in {
+            '{"args":["ls","-l"]}': '{"args":["ls","-l"]}',
+            '{"args":["ls"],"kwargs":{"all":true}}': '{"arg0":"ls","all":true}',
+            '{"args":["ls"],"sanitize_inputs_outputs":true,"kwargs":{}}': '{"arg0":"ls"}',
+            '{"kwargs":{"all":true}}': '{"all":true}',
+            '{"inputs":{"city":"Paris"}}': '{"city":"Paris"}',
+            "{\"input_str\":\"{'city': 'Paris'}\"}": '{"city":"Paris"}',
+            '"Paris"': '"Paris"',
+            "Paris": '"Paris"',
+            '{"name":"bob","arguments":"--flag"}': '{"name":"bob","arguments":"--flag"}',
+            '{"name":"bob","arguments":["--flag"]}': '{"name":"bob","arguments":["--flag"]}',
+            '{"name":"w","arguments":"{\\"city\\":\\"Paris\\"}"}': '{"city":"Paris"}',
+            '{"name":"w","arguments":{"city":"Paris"}}': '{"city":"Paris"}',
+            '{"iban":123456789012345678901234}': '{"iban":123456789012345678901234}',
+            "{'iban': 123456789012345678901234}": '{"iban":123456789012345678901234}',
+            '{"big":18446744073709551616,"e":1.5}': '{"big":18446744073709551616,"e":1.5}',
+        }.items()
+    ),
+    *(
+        Row(f"2.7 result {told}", {**TOOL, "output.value": told}, {"tool_result": meant})
+        for told, meant in {
+            '{"iban":123456789012345678901234}': '{"iban":123456789012345678901234}',
+            '{"output":{"iban":123456789012345678901234}}': '{"iban":123456789012345678901234}',
+            '{"data":{"content":"sunny","tool_call_id":"c1"}}': "sunny",
+            '{"lc":1,"kwargs":{"content":"sunny","tool_call_id":"c1"}}': "sunny",
+            '{"content":"sunny","tool_call_id":"c1"}': "sunny",
+            '{"id":"c1","name":"w","response":{"sky":"blue"}}': '{"sky":"blue"}',
+            '{"blocks":[{"text":"sunny"}],"tool_name":"w"}': "sunny",
+            '[{"text":"sun"},{"text":"ny"}]': "sun\nny",
+            '[{"type":"text","text":"sunny"}]': "sunny",
+            '"sunny"': "sunny",
+            "{}": "{}",
+        }.items()
+    ),
+    *(
+        Row(
+            f"2.7 an empty result of a tool that failed by {key}",
+            {**TOOL, "output.value": "{}", key: value},
+            {"status": "error", "tool_result": None},
+        )
+        for key, value in {
+            "error.type": "X",
+            "langfuse.observation.level": '"ERROR"',
+            "gen_ai.tool.status": "Error",
+            "success": "False",
+            "gen_ai.task.status": "FAILURE",
+        }.items()
     ),
 ]
 

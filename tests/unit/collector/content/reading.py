@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collector.dialects import content
+from collector.dialects.read import read_span
 from collector.spans import Event, LogRecord, Span
 from gnomon.clock import Nanos
 from gnomon.model import Bodies, Kind
@@ -76,6 +77,24 @@ def messages(body: str | None) -> list[dict[str, Any]]:
 
 def parts(body: str | None) -> list[dict[str, Any]]:
     return [part for turn in messages(body) for part in turn["parts"]]
+
+
+def user_text(bodies: Bodies) -> str | None:
+    """Return the first text of a user in what was read."""
+    return next((said(turn) for turn in messages(bodies.input) if turn["role"] == "user"), None)
+
+
+def said(turn: dict[str, Any]) -> str:
+    return "\n".join(part["text"] for part in turn["parts"] if part["type"] == "text")
+
+
+def tool_calls(bodies: Bodies) -> list[dict[str, Any]]:
+    return [part for part in parts(bodies.output) if part["type"] == "tool_call"]
+
+
+def finish_of(step: Span) -> Any:
+    """Return the finish reason as sent, several as a list."""
+    return read_span(step).values.get("finish_reason_raw")
 
 
 def text(words: str) -> dict[str, Any]:

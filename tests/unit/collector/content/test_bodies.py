@@ -9,6 +9,7 @@ from gnomon.model import Kind
 from tests.unit.collector.content.reading import (
     answered,
     called,
+    finish_of,
     log,
     messages,
     named,
@@ -16,6 +17,7 @@ from tests.unit.collector.content.reading import (
     read,
     span,
     text,
+    user_text,
 )
 
 CITY = {"city": "Paris"}
@@ -101,7 +103,7 @@ INPUTS: list[tuple[str, dict[str, Any]]] = [
 def test_every_source_of_input_is_read(attributes: dict[str, Any]) -> None:
     bodies = read(attributes)
     assert messages(bodies.input) == [{"role": "user", "parts": [text("why?")]}]
-    assert content.user_text(bodies) == "why?"
+    assert user_text(bodies) == "why?"
 
 
 @pytest.mark.parametrize(
@@ -246,7 +248,7 @@ def test_openllmetry_calls_and_answers_are_read() -> None:
 
 def test_haystack_reprs_stay_text() -> None:
     words = "{'messages': [ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[])]}"
-    assert content.user_text(read({"haystack.component.input": words})) == words
+    assert user_text(read({"haystack.component.input": words})) == words
 
 
 def test_structured_results_of_an_agent_are_its_answer() -> None:
@@ -328,7 +330,7 @@ def test_duplicates_fill_what_is_missing_and_overwrite_nothing() -> None:
         span({"gen_ai.output.messages": "early", "gen_ai.system_instructions": "be"}, start=2),
     ]
     bodies = content.read_bodies(kept, Kind.LLM, (), twins)
-    assert content.user_text(bodies) == "mine"
+    assert user_text(bodies) == "mine"
     assert content.assistant_text(bodies) == "early"
     assert bodies.system is not None
     assert bodies == content.read_bodies(kept, Kind.LLM, (), twins[::-1])
@@ -378,8 +380,8 @@ def test_details_on_a_span_event_are_read_like_attributes() -> None:
         ],
     )
     bodies = content.read_bodies(step, Kind.LLM)
-    assert content.user_text(bodies) == "why?"
+    assert user_text(bodies) == "why?"
     assert content.assistant_text(bodies) == "hi"
     assert bodies.system is not None
-    assert content.finish_from_messages(step) == "end_turn"
+    assert finish_of(step) == "end_turn"
     assert content.content_captured(step, Kind.LLM)

@@ -10,12 +10,14 @@ from tests.unit.collector.content.reading import (
     answered,
     called,
     event,
+    finish_of,
     log,
     messages,
     named,
     parts,
     span,
     text,
+    user_text,
 )
 
 CITY = {"city": "Paris"}
@@ -67,12 +69,12 @@ def test_a_body_may_be_json_text_of_a_map() -> None:
     record = log("gen_ai.user.message", '{"role": "user", "content": "why?"}')
     quoted = log("gen_ai.user.message", '"{\\"role\\": \\"user\\", \\"content\\": \\"why?\\"}"')
     for one in (record, quoted):
-        assert content.user_text(content.read_bodies(span(), Kind.LLM, [one])) == "why?"
+        assert user_text(content.read_bodies(span(), Kind.LLM, [one])) == "why?"
 
 
 def test_a_body_may_be_plain_text() -> None:
     record = log("gen_ai.user.message", "why?")
-    assert content.user_text(content.read_bodies(span(), Kind.LLM, [record])) == "why?"
+    assert user_text(content.read_bodies(span(), Kind.LLM, [record])) == "why?"
     assert content.content_captured(span(), Kind.LLM, [record])
 
 
@@ -102,7 +104,7 @@ def test_gemini_contents_in_events_are_opened() -> None:
         ),
     ]
     bodies = content.read_bodies(span(), Kind.LLM, logs)
-    assert content.user_text(bodies) == "why?"
+    assert user_text(bodies) == "why?"
     assert messages(bodies.output) == [
         {"role": "assistant", "finish_reason": "STOP", "parts": [text("hi")]}
     ]
@@ -123,7 +125,7 @@ def test_nested_attributes_on_logs_are_read_like_the_spans_own() -> None:
         },
     )
     bodies = content.read_bodies(span(), Kind.LLM, [record])
-    assert content.user_text(bodies) == "why?"
+    assert user_text(bodies) == "why?"
     assert content.assistant_text(bodies) == "hi"
     assert bodies.system is not None
     assert bodies.tool_definitions == '[{"name":"w"}]'
@@ -145,7 +147,7 @@ def test_strands_events_hold_blocks_as_text() -> None:
     assert messages(bodies.output) == [
         {"role": "assistant", "finish_reason": "tool_use", "parts": [called("w", CITY, "c1")]}
     ]
-    assert content.finish_from_messages(step) == "tool_use"
+    assert finish_of(step) == "tool_use"
     assert content.content_captured(step, Kind.LLM)
 
 
@@ -156,7 +158,7 @@ def test_strands_answers_may_be_plain_text() -> None:
 
 def test_speech_that_looks_like_json_stays_speech() -> None:
     step = span(events=[event("gen_ai.user.message", content='{"order": 1}')])
-    assert content.user_text(content.read_bodies(step, Kind.LLM)) == '{"order": 1}'
+    assert user_text(content.read_bodies(step, Kind.LLM)) == '{"order": 1}'
 
 
 def test_the_first_conventions_put_content_into_two_events() -> None:
@@ -169,7 +171,7 @@ def test_the_first_conventions_put_content_into_two_events() -> None:
         ]
     )
     bodies = content.read_bodies(step, Kind.LLM)
-    assert content.user_text(bodies) == "why?"
+    assert user_text(bodies) == "why?"
     assert content.assistant_text(bodies) == "hi"
 
 
@@ -177,7 +179,7 @@ def test_a_body_in_one_attribute_of_an_event_is_opened() -> None:
     step = span(
         events=[named("gen_ai.user.message", {"gen_ai.event.content": {"role": "user", "content": "why?"}})]
     )  # fmt: skip
-    assert content.user_text(content.read_bodies(step, Kind.LLM)) == "why?"
+    assert user_text(content.read_bodies(step, Kind.LLM)) == "why?"
 
 
 def test_the_span_comes_before_its_logs_and_logs_before_span_events() -> None:
@@ -199,7 +201,7 @@ def test_claude_code_speaks_in_logs() -> None:
         log("assistant_response", "claude_code.assistant_response", response="hi", time=3),
     ]
     bodies = content.read_bodies(turn, Kind.AGENT, logs)
-    assert content.user_text(bodies) == "why?"
+    assert user_text(bodies) == "why?"
     assert content.assistant_text(bodies) == "hi"
     assert len(parts(bodies.output)) == 2
 
@@ -227,12 +229,12 @@ def test_the_index_finds_logs_by_span_and_by_tool_call() -> None:
 
 
 def test_finish_reasons_inside_messages_are_as_sent() -> None:
-    def reason(*reasons: str) -> str | None:
+    def reason(*reasons: str) -> Any:
         turns = [{"role": "assistant", "parts": [], "finish_reason": one} for one in reasons]
-        return content.finish_from_messages(span({"gen_ai.output.messages": turns}))
+        return finish_of(span({"gen_ai.output.messages": turns}))
 
     assert reason("tool_calls") == "tool_calls"
     assert reason("length", "length") == "length"
-    assert reason("stop", "length") == '["stop","length"]'
+    assert reason("stop", "length") == ["stop", "length"]
     assert reason("") is None
-    assert content.finish_from_messages(span()) is None
+    assert finish_of(span()) is None

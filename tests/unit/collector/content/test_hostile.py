@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from collector.dialects import content
 from collector.spans import LogRecord, Span
 from gnomon.model import Kind
-from tests.unit.collector.content.reading import event, log, messages, parts, span
+from tests.unit.collector.content.reading import event, finish_of, log, messages, parts, span
 
 KEYS = [
     "gen_ai.input.messages",
@@ -125,9 +125,7 @@ def everything(step: Span, kind: Kind, logs: list[LogRecord]) -> Any:
         content.query(step, kind),
         content.evaluations(step, logs),
         content.prompt(step),
-        content.finish_from_messages(step),
-        content.tool_calls_of(bodies),
-        content.user_text(bodies),
+        finish_of(step),
         content.assistant_text(bodies),
     )
 

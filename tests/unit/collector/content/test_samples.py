@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from collector.dialects import content
 from collector.spans import LogRecord, Span
 from gnomon.model import Bodies, Kind
 from tests import samples
+from tests.unit.collector.content.reading import tool_calls
 
 pytestmark = pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
 
@@ -28,8 +30,13 @@ class Reading:
         return content.read_bodies(self.span, self.kind, self.logs, self.duplicates)
 
     def call(self) -> content.ToolCall:
-        twins = [content.tool_call(twin, self.kind, self.logs) for twin in self.duplicates]
-        return content.completed(content.tool_call(self.span, self.kind, self.logs), twins)
+        """Return the call, with what it lacks from other reports of it."""
+        call = content.tool_call(self.span, self.kind, self.logs)
+        for twin in self.duplicates:
+            other = content.tool_call(twin, self.kind, self.logs)
+            lacking = [one.name for one in fields(call) if getattr(call, one.name) is None]
+            call = replace(call, **{name: getattr(other, name) for name in lacking})
+        return call
 
     def __str__(self) -> str:
         return f"{self.span.name} {self.span.span_id}"
@@ -100,7 +107,7 @@ def test_output_comes_from_where_the_file_says(name: str) -> None:
 @pytest.mark.parametrize("name", with_key("output_tool_calls"))
 def test_tool_calls_of_the_model_are_found(name: str) -> None:
     for read in readings(name, "output_tool_calls"):
-        found = [call["name"] for call in content.tool_calls_of(read.bodies())]
+        found = [call["name"] for call in tool_calls(read.bodies())]
         accepted = [read.stated["output_tool_calls"], *read.stated.get("tool_calls_accept", [])]
         assert found in accepted, read
 

@@ -328,11 +328,3 @@ def test_only_tools_have_tool_calls() -> None:
 
 def test_types_are_kept() -> None:
     assert call({"gen_ai.tool.type": "function"}).type == "function"
-
-
-def test_a_call_is_completed_by_other_reports_and_never_overwritten() -> None:
-    kept = content.ToolCall(name="mcp__w__get", result="sunny")
-    twin = content.ToolCall(name="get", id="c1", arguments="{}", result="other")
-    assert content.completed(kept, [twin]) == content.ToolCall(
-        name="mcp__w__get", id="c1", arguments="{}", result="sunny"
-    )
