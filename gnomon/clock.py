@@ -1,7 +1,7 @@
 """Time, handed in: aware, UTC, half-open. Only this module asks the machine what time it is."""
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NewType, get_args, get_type_hints
 
@@ -56,15 +56,6 @@ class Window:
 
     def __str__(self) -> str:
         return f"{self.start:%Y-%m-%dT%H:%M:%SZ}/{self.end:%Y-%m-%dT%H:%M:%SZ}"
-
-
-def closed_windows(
-    start: dt.datetime, now: dt.datetime, width: dt.timedelta, lateness: dt.timedelta
-) -> Iterator[Window]:
-    """Yield the windows from `start` on that ended at least `lateness` ago, oldest first."""
-    while start + width + lateness <= now:
-        yield Window(start, start + width)
-        start += width
 
 
 def moments(row_type: type) -> frozenset[str]:

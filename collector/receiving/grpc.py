@@ -15,22 +15,19 @@ import structlog
 from grpc_health.v1 import health, health_pb2_grpc
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 
-from collector.queue.port import Queue, Signal
+from collector.queue.port import Signal
 from collector.receiving.answers import Answer, Sent, refusal, status_message, success_body
 from collector.receiving.decompress import looks_like_gzip, looks_like_zlib, unpack
 from collector.receiving.discard import discarded
 from collector.receiving.discard import refused as unused
 from collector.receiving.intake import (
     COMMIT_SECONDS,
-    CountRefused,
     Hold,
     Intake,
     Parcel,
-    count_nothing,
     sender_of,
 )
 from collector.receiving.refusals import Refused
-from gnomon.clock import Clock
 from gnomon.config import Settings
 from gnomon.errors import ConfigError, Unavailable
 
@@ -218,10 +215,3 @@ def _written(answer: Answer, sent: Sent, context: grpc.ServicerContext) -> bytes
         context.set_trailing_metadata(((_DETAILS, details),))
         context.abort(_CODES[answer.code], answer.message)
     return success_body(answer, sent, as_json=False)
-
-
-def build_grpc(
-    queue: Queue, settings: Settings, clock: Clock, count_refused: CountRefused = count_nothing
-) -> GrpcReceiver:
-    """Return the part that takes OTLP over gRPC into the queue."""
-    return GrpcReceiver(Intake(queue, settings, clock, count_refused), settings)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from collector.queue.port import Queue, Signal
+from collector.queue.port import Signal
 from collector.receiving.answers import Answer, Sent, refusal
 from collector.receiving.decompress import unpack
 from collector.receiving.discard import discarded
@@ -16,17 +16,14 @@ from collector.receiving.discard import refused as unused
 from collector.receiving.http_call import Call, Gone, Reply, write
 from collector.receiving.intake import (
     COMMIT_SECONDS,
-    CountRefused,
     Hold,
     Intake,
     Parcel,
     Taken,
-    count_nothing,
     sender_of,
 )
 from collector.receiving.listener import HttpListener
 from collector.receiving.refusals import Refused
-from gnomon.clock import Clock
 from gnomon.config import Settings
 from gnomon.errors import Unavailable
 
@@ -172,17 +169,15 @@ def _health(call: Call) -> Reply:
     return Reply(status=200, body=b'{"status":"ok"}')
 
 
-def build_http(
-    queue: Queue, settings: Settings, clock: Clock, count_refused: CountRefused = count_nothing
-) -> ASGIApp:
+def http_application(intake: Intake, settings: Settings) -> ASGIApp:
     """Return the application that takes OTLP over HTTP into the queue."""
-    return _Receiver(Intake(queue, settings, clock, count_refused), settings)
+    return _Receiver(intake, settings)
 
 
 def http_listener(intake: Intake, settings: Settings) -> HttpListener:
     """Return the part that serves this application on the port of OTLP over HTTP."""
     return HttpListener(
-        _Receiver(intake, settings),
+        http_application(intake, settings),
         name="otlp_http",
         host=settings.host,
         port=settings.otlp_http_port,

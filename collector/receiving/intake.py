@@ -71,11 +71,6 @@ class Budget:
         with self._lock:
             self._used -= size
 
-    @property
-    def used(self) -> int:
-        """Bytes reserved now."""
-        return self._used
-
 
 class Hold:
     """What one request holds of the budget; released as a whole, once."""
@@ -144,11 +139,6 @@ class Intake:
     def hold(self) -> Hold:
         """Return an empty hold on the budget of bytes in work."""
         return Hold(self._budget)
-
-    @property
-    def bytes_in_work(self) -> int:
-        """Bytes of all requests in work."""
-        return self._budget.used
 
     def take(self, parcel: Parcel, hold: Hold) -> Taken:
         """Open, inspect and queue one request."""

@@ -23,7 +23,8 @@ import zstandard
 from google.rpc.status_pb2 import Status
 from starlette.types import ASGIApp
 
-from collector.receiving.http import build_http
+from collector.receiving.http import http_application
+from collector.receiving.intake import Intake, count_nothing
 from gnomon.clock import from_nanos
 from gnomon.config import IngestSettings, Settings
 from tests import otlp, samples
@@ -215,7 +216,8 @@ async def fuzz(requests: int, seed: int) -> Result:
     """Send the requests, one after the other."""
     queue = MemoryQueue()
     settings = Settings(ingest=IngestSettings(max_body=MAX_BODY, max_inflight=8 * MAX_BODY))  # type: ignore[arg-type]
-    app = build_http(queue, settings, lambda: from_nanos(otlp.NOW))
+    intake = Intake(queue, settings, lambda: from_nanos(otlp.NOW), count_nothing)
+    app = http_application(intake, settings)
     chance = random.Random(seed)
     good = corpus()
     result = Result(start_mb=peak_mb())

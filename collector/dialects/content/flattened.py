@@ -18,7 +18,6 @@ from gnomon.model import JsonValue
 Flat = Mapping[str, str]
 
 _BLOCK: Final = "message_content."
-_IMAGE: Final = "image.image.url"
 _LEGACY_ROLES: Final = ("user", "system", "assistant")
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.clock import Nanos, Window, closed_windows, from_nanos, moments, rfc3339, to_nanos
+from gnomon.clock import Nanos, Window, from_nanos, moments, rfc3339, to_nanos
 from gnomon.model import Run
 
 DAY = dt.timedelta(days=1)
@@ -37,24 +37,6 @@ def test_a_moment_without_zone_is_refused() -> None:
 def test_a_window_that_holds_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="empty"):
         Window(START, START)
-
-
-def test_only_windows_whose_lateness_is_over_are_closed() -> None:
-    late = dt.timedelta(hours=1)
-    just_before = START + DAY + late - dt.timedelta(microseconds=1)
-    assert list(closed_windows(START, just_before, DAY, late)) == []
-    assert list(closed_windows(START, START + DAY + late, DAY, late)) == [
-        Window(START, START + DAY)
-    ]
-
-
-@given(st.integers(0, 50), st.integers(1, 100))
-def test_closed_windows_follow_each_other_without_gap(count: int, hours: int) -> None:
-    width = dt.timedelta(hours=hours)
-    windows = list(closed_windows(START, START + width * count, width, dt.timedelta(0)))
-    assert len(windows) == count
-    for before, after in pairwise(windows):
-        assert before.end == after.start
 
 
 def test_moments_are_found_by_their_type() -> None:
