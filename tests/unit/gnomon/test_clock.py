@@ -1,5 +1,4 @@
 import datetime as dt
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
