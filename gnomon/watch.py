@@ -1,7 +1,7 @@
 """gnomon.yaml: what is watched. Read with its line numbers; each room brings its own section."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,13 +50,20 @@ class Watch:
         `at`: where the part stands in the file.
         """
         try:
-            return model.model_validate(data)
+            read = model.model_validate(data)
         except ValidationError as error:
             lines = [
                 self.complaint((*at, *issue["loc"]), self._mend(issue, at, model))
                 for issue in error.errors(include_url=False, include_input=False)
             ]
             raise ConfigError("\n".join(lines)) from error
+        lines = [
+            self.complaint((*at, *place), "YAML reads this as true or false; write a number")
+            for place in _taken_for_numbers(data, read)
+        ]
+        if lines:
+            raise ConfigError("\n".join(lines))
+        return read
 
     def _mend(
         self, issue: Mapping[str, Any], at: tuple[int | str, ...], model: type[BaseModel]
@@ -78,6 +85,36 @@ class Watch:
             if key not in known:
                 mend = f"known sections: {', '.join(sorted(known))}"
                 raise ConfigError(self.complaint((key,), f"unknown section; {mend}"))
+
+
+def _taken_for_numbers(said: JsonValue, read: object) -> Iterator[tuple[int | str, ...]]:
+    """Yield where `yes` or `no` was written and a model took it for 1 or 0, as Python does."""
+    if isinstance(said, bool):
+        if isinstance(read, int | float) and not isinstance(read, bool):
+            yield ()
+        return
+    for part, inner in _parts(said):
+        for place in _taken_for_numbers(inner, _part(read, part)):
+            yield (part, *place)
+
+
+def _parts(said: JsonValue) -> Iterable[tuple[int | str, JsonValue]]:
+    if isinstance(said, Mapping):
+        return said.items()
+    return enumerate(said) if isinstance(said, list) else ()
+
+
+def _part(read: object, part: int | str) -> object:
+    """Return what a model made of one part of what was written; None where it made something else."""
+    if isinstance(read, BaseModel):
+        fields = type(read).model_fields
+        names = (name for name, field in fields.items() if part in (name, field.alias))
+        return getattr(read, next(names, ""), None)
+    if isinstance(read, Mapping):
+        return read.get(part)
+    if isinstance(read, list | tuple) and isinstance(part, int) and part < len(read):
+        return read[part]
+    return None
 
 
 def read(path: Path) -> Watch:

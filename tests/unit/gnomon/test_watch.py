@@ -5,6 +5,7 @@ import pytest
 from collector.watched import watched
 from gnomon import watch
 from gnomon.errors import ConfigError
+from scoring.metrics.watched import watched as metrics_watched
 
 
 def complaint(text: str) -> str:
@@ -56,6 +57,23 @@ def test_the_hash_is_that_of_the_text() -> None:
 def test_durations_are_durations() -> None:
     read = watched(watch.parse("runs: {quiet_period: 1.5m}"))
     assert read.runs.quiet_period.total_seconds() == 90
+
+
+@pytest.mark.parametrize("truth", ["no", "yes", "true", "off"])
+def test_a_truth_value_is_no_number(truth: str) -> None:
+    text = f"prices:\n  - model: gpt\n    input: {truth}\n    output: 2\n    cached: {truth}\n"
+    with pytest.raises(ConfigError) as raised:
+        watched(watch.parse(text))
+    said = "YAML reads this as true or false; write a number"
+    assert str(raised.value) == (
+        f"gnomon.yaml:3: prices.0.input: {said}\ngnomon.yaml:5: prices.0.cached: {said}"
+    )
+
+
+def test_a_truth_value_is_no_number_in_the_sections_of_other_rooms() -> None:
+    text = "metrics:\n  people_usd_per_minute: yes\n"
+    with pytest.raises(ConfigError, match=r"yaml:2: metrics\.people_usd_per_minute: YAML"):
+        metrics_watched(watch.parse(text))
 
 
 def test_a_price_may_not_be_infinite() -> None:
