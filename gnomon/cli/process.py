@@ -198,7 +198,7 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
             clock=clock,
             metrics=metrics,
         )
-        measured = MetricReader(collector.store, metrics_watched.watched(watch))
+        measured = MetricReader(collector.store, metrics_watched.watched(watch), scoring.graders)
         compared = CompareReader(collector.store, measured, graders=scoring.graders, clock=clock)
         compared.remember()
         parts = (*collector.parts, *scoring.parts)

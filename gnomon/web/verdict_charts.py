@@ -9,6 +9,7 @@ from gnomon.web.charts import stretch
 from gnomon.web.formats import count, percent, plural, short_count
 from gnomon.web.plots import Data, Figure, few, frame_of
 from gnomon.web.svg import Series
+from scoring.metrics.figures import NOT_ENOUGH
 from scoring.metrics.pulse import Beat, Pulse
 from scoring.stats.results import Shown
 
@@ -20,6 +21,9 @@ _ROOM = 0.4
 def pass_figure(data: Data, points: Points, whole: Pulse) -> Figure:
     """Return the pass rate at every point: the least and, where verdicts are open, the most."""
     names = data.names()
+    points = (
+        points if NOT_ENOUGH not in whole.pass_rate.measure.shown.flags else [None] * len(names)
+    )
     scale = _scale(points)
     title = _finding(data, points, whole.pass_rate.measure.shown)
     frame = frame_of(
@@ -150,6 +154,8 @@ def _level(shown: Shown) -> str:
 
 def _finding(data: Data, points: Points, whole: Shown) -> str:
     """Say where the rate fell: its interval lies wholly below that of the whole time."""
+    if NOT_ENOUGH in whole.flags:
+        return "Not enough data: too many traces are incomplete"
     if whole.value is None and not bounded(whole):
         return "No run is verified yet"
     dips = [

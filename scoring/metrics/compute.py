@@ -10,10 +10,13 @@ from scoring.metrics.group import NANO, Group
 from scoring.metrics.guards import (
     honest,
     model_steps,
+    over_budget,
     people,
     per_step,
     recorded,
     repeats,
+    required_checks,
+    unapproved,
     violations,
     waited_for,
     with_prices_told,
@@ -57,7 +60,7 @@ def nine(
 def completion(group: Group) -> Made:
     """Return verified per run, beside budgets and false claims."""
     guard = {
-        "over_budget": group.share("over_budget", left_out="no_budget"),
+        "over_budget": over_budget(group),
         "false_claims": group.false_claims(),
         "aborted": group.share("aborted"),
         "unverified": group.share("unverified"),
@@ -70,7 +73,7 @@ def tool_use(group: Group, sides: Sides | None) -> Made:
     measure, beside = tool_use_figure(group, sides)
     guard = {
         "completion": group.completion(),
-        "required_checks": group.share("required_checks", left_out="not_solved_or_no_policy"),
+        "required_checks": required_checks(group),
         "repeats": repeats(group),
         "tool_errors": per_step(group, "tool_errors"),
     }
@@ -103,7 +106,7 @@ def human_intervention(group: Group) -> Made:
     """Return how often people had to correct or take over."""
     guard = {
         "violations": violations(group),
-        "unapproved": group.share("unapproved", left_out="no_policy", never=True),
+        "unapproved": unapproved(group),
         **people(group),
     }
     measure = group.share("intervention", left_out="not_judged_yet")
@@ -136,7 +139,7 @@ def cost(group: Group) -> Made:
         )
     most = group.plain(costs[-1] if costs else None, n=len(costs), scale="usd", method="maximum", part="priced")  # fmt: skip
     guard = {
-        "over_budget": group.share("over_budget", left_out="no_budget"),
+        "over_budget": over_budget(group),
         "max": most,
         "p90": group.quantile(costs, 0.9, part="priced", scale="usd"),
         "cost_per_run": with_prices_told(

@@ -18,6 +18,15 @@ NANO = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """What the graders that are set up can speak of at all: else 0 % would be said of nothing."""
+
+    gates: bool = True
+    budgets: bool = True
+    checks: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """Runs of one scope, added up."""
 
@@ -25,6 +34,7 @@ class Group:
     scope: Scope
     """Of this group alone."""
     units: Units
+    judges: Judges = Judges()
     confidence: float = 0.95
     extra_flags: Sequence[str] = field(default=())
 

@@ -33,6 +33,12 @@ def too_incomplete(group: Group) -> str:
     )
 
 
+def told(figure: Figure, group: Group) -> Figure:
+    """Return a number read from traces, or the same without its number where they are incomplete."""
+    why = too_incomplete(group)
+    return figure.withheld(why) if why else figure
+
+
 def honest(metric: Guarded, group: Group) -> Guarded:
     """Return a metric with trace completeness among its guards; too incomplete, without numbers."""
     guard = {**metric.guard, COMPLETENESS: completeness(group)}
@@ -99,6 +105,30 @@ def model_steps(group: Group) -> Figure:
     if figure.shown.value == 0:
         return group.nothing("no model step was recorded", "steps.llm", scale="calls")
     return figure
+
+
+def unapproved(group: Group) -> Figure:
+    """Return runs with a gated action and no approval before it; None where no policy gates any."""
+    if group.judges.gates:
+        return group.share("unapproved", left_out="no_policy", never=True)
+    text = "no policy gates an action: write conditionally_required_before"
+    return group.nothing(text, "policies.conditionally_required_before", part="under_policy")
+
+
+def over_budget(group: Group) -> Figure:
+    """Return runs that hit a budget; None where none is set."""
+    if group.judges.budgets:
+        return group.share("over_budget", left_out="no_budget")
+    text = "no budget is set: write budgets into a policy, or add a grader of type budget"
+    return group.nothing(text, "policies.budgets", part="budgeted")
+
+
+def required_checks(group: Group) -> Figure:
+    """Return solved runs that missed no required check; None where no policy requires one."""
+    if group.judges.checks:
+        return group.share("required_checks", left_out="not_solved_or_no_policy")
+    text = "no policy requires a check: write required_before"
+    return group.nothing(text, "policies.required_before", part="solved_checked")
 
 
 def violations(group: Group) -> Figure:

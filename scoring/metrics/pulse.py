@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from scoring.metrics.figures import Figure, Guarded
 from scoring.metrics.group import Group
-from scoring.metrics.guards import violations
+from scoring.metrics.guards import honest, told, violations
 from scoring.metrics.three import ThreeNumbers, three
 
 PASSED = (
@@ -36,8 +36,13 @@ class Pulse:
 def pulse(group: Group) -> Pulse:
     """Return the numbers of one group; they need no look at steps."""
     parts = group.sums.parts
-    unknown = group.share("unverified")
-    false = group.false_claims()
+    unknown, false = told(group.share("unverified"), group), told(group.false_claims(), group)
+    rate = Guarded(
+        name="pass_rate",
+        definition=PASSED,
+        measure=group.completion(),
+        guard={"unknown": unknown, "false_claims": false},
+    )
     return Pulse(
         group=group.sums.group,
         runs=parts["scoped"],
@@ -45,15 +50,10 @@ def pulse(group: Group) -> Pulse:
         failed=parts["failed"],
         unknown=parts["unverified"],
         running=parts["running"],
-        pass_rate=Guarded(
-            name="pass_rate",
-            definition=PASSED,
-            measure=group.completion(),
-            guard={"unknown": unknown, "false_claims": false},
-        ),
+        pass_rate=honest(rate, group),
         three=three(group),
         unknown_share=unknown,
-        violations=violations(group),
+        violations=told(violations(group), group),
         false_claims=false,
     )
 

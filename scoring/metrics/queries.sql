@@ -98,7 +98,12 @@ FROM
         countIf(grader_state = 'failed') AS failed_n,
         countIf(grader_state = 'not_applicable') AS not_applicable_n,
         countIf(has(policies, grader)) AS broken_n
-    FROM (SELECT * FROM ({{judged}}) WHERE {{scoped}})
+    FROM
+    (
+        SELECT grp, cluster, graders, grader_versions, states, surfaces, kinds, passes, policies
+        FROM ({{judged}})
+        WHERE {{scoped}}
+    )
     ARRAY JOIN graders AS grader, grader_versions AS grader_version, states AS grader_state, surfaces AS surface,
         kinds AS kind, passes AS pass
     GROUP BY grp, cluster, surface, grader, kind

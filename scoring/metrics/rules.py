@@ -7,6 +7,7 @@ from gnomon.model import JsonValue
 from scoring.grading.policy import PolicyGrader
 from scoring.metrics.figures import Figure
 from scoring.metrics.group import Group
+from scoring.metrics.guards import told
 from scoring.metrics.moments import Moments
 from scoring.metrics.surfaces import GraderCount, RuleCount, broken_share
 from scoring.policies.language import Policy
@@ -83,6 +84,6 @@ def _report(
         version=version,
         rule=count.rule,
         severity=count.severity,
-        share=broken_share(group, count, judged[count.policy]),
+        share=told(broken_share(group, count, judged[count.policy]), group),
         text=text,
     )

@@ -13,9 +13,12 @@ from scoring.metrics.guards import (
     COMPLETENESS,
     completeness,
     model_steps,
+    over_budget,
     per_step,
     repeats,
+    required_checks,
     too_incomplete,
+    unapproved,
     violations,
     with_prices_told,
     with_usage_told,
@@ -145,7 +148,7 @@ def policy(
     """Return violations per run by rule; without one, the upper bound."""
     figures = {
         "violations": violations(group),
-        "unapproved": group.share("unapproved", left_out="no_policy", never=True),
+        "unapproved": unapproved(group),
     }
     judged = {count.grader: count.seen for count in graders}
     for rule in rules:
@@ -191,7 +194,7 @@ def broken_share(group: Group, rule: RuleCount, judged: Moments) -> Figure:
 def trajectory(group: Group) -> dict[str, Figure]:
     """Return required checks and tool errors; graders of the surface stand beside."""
     return {
-        "required_checks": group.share("required_checks", left_out="not_solved_or_no_policy"),
+        "required_checks": required_checks(group),
         "tool_errors": per_step(group, "tool_errors"),
         "repeats": repeats(group),
     }
@@ -213,7 +216,7 @@ def efficiency(group: Group) -> dict[str, Figure]:
         "output_tokens_per_run": with_usage_told(
             group.mean("output_tokens", scale="tokens", left_out="no_usage"), group
         ),
-        "over_budget": group.share("over_budget", left_out="no_budget"),
+        "over_budget": over_budget(group),
     }
 
 

@@ -24,7 +24,7 @@ def wrong_schema(schema: Mapping[str, JsonValue]) -> tuple[Place, str] | None:
     if not (isinstance(said, str) and said.removesuffix("#") == DIALECT):
         return ("$schema",), f"schemas are read as {DIALECT}; write that, or leave $schema out"
     try:
-        for place, number in _numbers(schema):  # type: ignore[arg-type]
+        for place, number in _numbers(schema):
             if not math.isfinite(number):
                 return place, "Infinity and NaN are no JSON numbers; write a finite one"
         # No formats: the one that matters, `regex`, is asked of the engine that will match.

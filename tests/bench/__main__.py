@@ -17,6 +17,8 @@ BENCHES: Mapping[str, str] = {
     "rollup": "CPU per span up to stored, and up to the run being visible",
     "pages": "lists and pages over a million spans; a run of 50,000 spans",
     "memory": "memory when idle, and when nothing can be stored",
+    "policies": "a policy over a million steps on one core",
+    "metrics": "metrics and the judged half of the first page over 100,000 runs of 12 weeks",
     "fresh": "a fresh clone, from `make demo` to the first run",
 }
 """Name, which is that of its module, and what it measures."""

@@ -16,11 +16,13 @@ from gnomon.http import install_problems
 from gnomon.model import Kind, Run, RunState, RunStatus
 from gnomon.store import Store
 from gnomon.store.migrate import apply, shipped
+from scoring.grading.policy import PolicyGrader
 from scoring.grading.port import GraderKind, State, Surface
 from scoring.metrics.reader import Behind, MetricReader, MetricReport, Which
 from scoring.metrics.scope import BEHIND_PATH, RUNS_PATH, Link, Scope
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.metrics_router import build_router
+from scoring.policies.language import Policy
 from scoring.versions.reader import CompareReader
 from tests.judged_world import DAY, MONDAY, SECOND, World
 from tests.row_writer import RowWriter
@@ -458,3 +460,37 @@ def test_the_api_compares_and_says_no_with_a_mend(world: World, client: TestClie
     assert wrong.status_code == 400
     assert "slice:topic" in wrong.json()["detail"]
     assert client.get("/v1/metrics", params={"slice": "topic"}).status_code == 400
+
+
+def test_nothing_is_said_of_people_gates_and_budgets_that_nobody_has(world: World) -> None:
+    world.run()
+    policy = PolicyGrader(policy=Policy.model_validate({"policy": "refunds", "prohibited": [{"tool": "x", "max_committed": 1}]}))  # fmt: skip
+    (report,) = MetricReader(world.store, MetricsWatched(), [policy]).metrics(SCOPE)
+    human = report.metric("human_intervention")
+    figures = {
+        "intervention": human.measure,
+        **human.guard,
+        "waiting": report.metric("latency").beside["waiting_for_people"],
+        "over_budget": report.metric("completion").guard["over_budget"],
+        "required_checks": report.metric("tool_use").guard["required_checks"],
+    }
+    del figures["violations"], figures["trace_completeness"]
+    for name, figure in figures.items():
+        assert figure.shown.value is None, name
+        assert figure.text, name
+        assert figure.shown.low in (None, 0.0), name
+    assert human.guard["violations"].shown.value == 0.0, "that somebody looked for"
+
+
+def test_incomplete_traces_leave_no_number_on_the_first_page_and_no_rule(world: World) -> None:
+    world.run(broken="prohibited.0")
+    world.run(complete=False)
+    reader = MetricReader(world.store, MetricsWatched())
+    (found,) = reader.pulse(SCOPE)
+    shares = [found.pass_rate.measure, found.unknown_share, found.violations, found.false_claims]
+    shares += [found.three.solution_rate, found.three.aborted, found.three.cost_per_success]
+    (rule,) = reader.rules(SCOPE, [])
+    for figure in (*shares, rule.share):
+        assert figure.shown.value is None
+        assert "not_enough_data" in figure.shown.flags
+    assert found.pass_rate.guard["trace_completeness"].shown.value == 0.5

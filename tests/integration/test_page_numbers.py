@@ -18,7 +18,7 @@ from tests.site import Site
 PAGES = {
     "/?period=30d": 10,
     "/agents?period=30d": 3,
-    "/agents/refund-desk?period=30d": 25,
+    "/agents/refund-desk?period=30d": 20,
     "/policies?period=30d": 4,
     f"/policies/refunds/{BROKEN}?period=30d": 1,
     f"/policies/refunds/{KEPT}?period=30d": 1,
