@@ -136,7 +136,9 @@ def violations(group: Group) -> Figure:
     return group.share("violations", left_out="unchecked", never=True)
 
 
-NO_PEOPLE = "nobody records what people do: send their steps with gnomon.kind = human"
+NO_PEOPLE = (
+    "no step of a person was recorded (kind human; Claude Code sends it as tool.blocked_on_user)"
+)
 
 
 def recorded(group: Group, figure: Figure) -> Figure:
