@@ -1,5 +1,6 @@
 """The list of runs and the page of a run over HTTP."""
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from collector.spans import LogRecord
+from collector.views import shape_of
 from gnomon.clock import Nanos
 from gnomon.model import Kind, RunId, RunState, RunStatus
 from gnomon.web.run_facts import run_facts
@@ -291,6 +293,49 @@ def test_a_large_run_opens_at_its_error_and_offers_the_rest(full: Site) -> None:
     opened = re.findall(r'row more[^>]*href="([^"]+)" data-more', text)[-1]
     wider = full.client.get(opened.replace("&amp;", "&")).text
     assert wider.count('role="treeitem"') > text.count('role="treeitem"')
+
+
+def test_a_large_run_stays_small_on_the_wire_and_reads_only_what_it_draws(
+    full: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = replace(full.reader.all[0], run_id=RunId("d" * 32))
+    made, steps = desk.wide_run(50_000, root=run.run_id)
+    full.reader.add(made, steps)
+    read: list[int | None] = []
+    real = full.reader.outline
+    monkeypatch.setattr(
+        full.reader,
+        "outline",
+        lambda run, only=None: read.append(only and len(only)) or real(run, only),
+    )
+    # The shape of a run that is read from the store comes without its outline.
+    monkeypatch.setattr(full.reader, "shape", lambda run: shape_of(real(run)))
+    try:
+        answer = full.client.get(f"/runs/{run.run_id}")
+        assert len(gzip.compress(answer.content, 5)) <= 40_000
+        assert len(answer.content) < 1024 * 1024
+        assert answer.text.count('role="treeitem"') <= 1_000
+        assert len(read) == 1
+        assert read[0] is not None
+        assert read[0] <= 1_000
+    finally:
+        full.reader.all = [one for one in full.reader.all if one.run_id != run.run_id]
+        full.reader.revision += 1
+
+
+def test_a_run_of_nothing_but_lost_steps_stays_small(full: Site) -> None:
+    made, steps = desk.wide_run(5_000, root="b" * 32)
+    full.reader.add(made, [replace(step, parent_span_id="lost") for step in steps])
+    try:
+        text = full.client.get(f"/runs/{made.run_id}").text
+        assert text.count('role="treeitem"') <= 202
+        more = re.search(r'row more[^>]*href="([^"]+)" data-more', text)
+        assert more is not None
+        wider = full.client.get(more[1].replace("&amp;", "&")).text
+        assert wider.count('role="treeitem"') >= 400
+    finally:
+        full.reader.all = [one for one in full.reader.all if one.run_id != made.run_id]
+        full.reader.revision += 1
 
 
 def test_an_open_run_polls_for_more_and_a_settled_one_does_not(full: Site) -> None:
