@@ -58,6 +58,8 @@ class Span:
     dropped_attributes: int = 0
     dropped_events: int = 0
     dropped_links: int = 0
+    version: str = field(default="", compare=False)
+    """The store's own name for this content of the span; '' for a span that no store gave."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,7 +105,7 @@ def _folded(lot: Lot, stored: Mapping[RunId, Place], watched: Watched) -> Folded
             received[trace] = max(place.last_received_at, received.get(trace, Nanos(0)))
     received.update(lot.received)
     return fold_traces(
-        [rows.span(orjson.loads(line)) for line in lot.spans.splitlines()],
+        [rows.unread_span(orjson.loads(line)) for line in lot.spans.splitlines()],
         [rows.log_line(orjson.loads(line)) for line in lot.logs.splitlines()],
         watched=watched,
         previous={run_id: _previous(place) for run_id, place in stored.items()},

@@ -37,7 +37,7 @@ class Place:
     folded_at: int
 
 
-def span(row: Sequence[Any]) -> Span:
+def span(row: Sequence[Any], version: str = "") -> Span:
     """Return a span from a row in the order of `statements.SPAN_COLUMNS`."""
     (
         trace_id, span_id, parent_span_id, trace_state, name, kind, start, end,
@@ -75,7 +75,14 @@ def span(row: Sequence[Any]) -> Span:
         dropped_attributes=dropped_attributes,
         dropped_events=dropped_events,
         dropped_links=dropped_links,
+        version=version,
     )
+
+
+def unread_span(row: Sequence[Any]) -> Span:
+    """Return a span from a row of `collector.reading.unread`: its version comes first."""
+    version, *others = row
+    return span(others, version)
 
 
 def log_record(row: Mapping[str, Any]) -> LogRecord:

@@ -124,7 +124,12 @@ def expected(house: House, spans: Sequence[Span], logs: Sequence[LogRecord] = ()
     folded = fold_traces(
         spans, logs, watched=house.watched, previous={}, received=house.received, now=house.now
     )
-    return {run.run_id: run for run in folded.runs}
+    return undigested({run.run_id: run for run in folded.runs})
+
+
+def undigested(runs: Mapping[str, Run]) -> dict[str, Run]:
+    """Runs without the digest of their content: the store has its own name for each span."""
+    return {key: replace(run, content_digest="") for key, run in runs.items()}
 
 
 def test_what_was_sent_is_found_as_steps_and_runs(store: Store) -> None:
@@ -137,7 +142,7 @@ def test_what_was_sent_is_found_as_steps_and_runs(store: Store) -> None:
     folded = fold_traces(
         spans, logs, watched=house.watched, previous={}, received=house.received, now=house.now
     )
-    assert house.runs() == {run.run_id: run for run in folded.runs}
+    assert undigested(house.runs()) == undigested({run.run_id: run for run in folded.runs})
     assert house.steps() == {(s.trace_id, s.span_id): s for s in folded.steps}
 
 
@@ -161,7 +166,7 @@ def pieces(name: str, count: int, chance: random.Random) -> list[ExportTraceServ
 
 def plain(run: Run) -> Run:
     """A run without what only tells how often, and when, it was folded."""
-    return replace(run, revision=0, settled_at=None)
+    return replace(run, revision=0, settled_at=None, content_digest="")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -203,7 +208,7 @@ def test_a_quiet_run_settles_without_being_read_as_it_would_by_reading(
         house.fold()
     spans = [span for name in MANY for span in samples.spans(name)]
     logs = [log for name in MANY for log in samples.logs(name)]
-    assert house.runs() == expected(house, spans, logs)
+    assert undigested(house.runs()) == expected(house, spans, logs)
     assert {run.state for run in house.runs().values()} == {RunState.SETTLED}
     assert house.touched.waiting == {}
 
@@ -215,7 +220,9 @@ def test_a_quiet_run_settles_alike_after_a_restart(store: Store) -> None:
     house.build(house.watched)
     house.later(600)
     house.fold()
-    assert house.runs() == expected(house, samples.spans(MANY[0]), samples.logs(MANY[0]))
+    assert undigested(house.runs()) == expected(
+        house, samples.spans(MANY[0]), samples.logs(MANY[0])
+    )
 
 
 def test_a_quiet_run_settles_and_its_steps_are_not_written_again(store: Store) -> None:

@@ -15,6 +15,9 @@ from gnomon.model import JsonValue
 _SYSTEM: Final = "gen_ai.system_instructions"
 _TOOLS: Final = "gen_ai.tool.definitions"
 _LISTS: Final = ("ai.prompt.tools", "mlflow.chat.tools", "tools", "llm.openai.tools")
+ONLY_IN_BODIES: Final = (_SYSTEM, _TOOLS, "ai.prompt.tools", "mlflow.chat.tools")
+"""Attributes of which steps and runs need to know only that they say something."""
+
 _REQUESTS: Final = (
     "input.value",
     "langfuse.observation.input",
