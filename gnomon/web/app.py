@@ -297,7 +297,8 @@ def _add_status(
             hours=hours,
             after=after,
             done=status.DONE.get(done, ""),
-            work=work(judging, pages.now()) if judging else None,
+            # Counting what graders made of a week is dear; the polled ledger does not show it.
+            work=work(judging, pages.now()) if judging and region_of(request) != "ledger" else None,
         )
         return pages.show(request, "status.html", view)
 
