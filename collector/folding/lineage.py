@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
 from collector.dialects.values import found
+from collector.folding import bounds
 from collector.folding.steps import Draft
 from gnomon.model import MODEL_CALLS, Kind
 
@@ -93,9 +94,12 @@ def inherit_agents(drafts: Sequence[Draft]) -> None:
         agent = draft.nearest.get(Kind.AGENT)
         if agent is None:
             continue
-        draft.agent_path = (
-            (*agent.agent_path, agent.own_name) if agent.own_name else agent.agent_path
-        )
+        draft.agent_path = agent.agent_path
+        if agent.own_name:
+            path = (*agent.agent_path, agent.own_name)
+            draft.agent_path = path[: bounds.PATH]
+            if len(path) > bounds.PATH:
+                draft.flags.add(bounds.TRUNCATED)
         for name in _INHERITED:
             draft.fill(name, agent.values.get(name), "1.1", f"agent {agent.span.span_id}")
 

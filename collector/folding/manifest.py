@@ -1,9 +1,10 @@
 """What a run was made with: the pins known for it and their hash."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from collector.dialects.values import dumps, unquoted
+from collector.folding import bounds
 from collector.folding.parts import Part, most_frequent
 from collector.folding.totals import distinct
 from collector.spans import Span
@@ -15,18 +16,22 @@ def pins_of(
 ) -> dict[str, str]:
     """Return what this run was made with, as far as it is known."""
     counted = [part.step for part in parts if part.step.counted]
-    prompts = distinct(
+    prompts = _first(
         f"{step.prompt_name}@{step.prompt_version or '?'}" for step in counted if step.prompt_name
     )
     pins = {
-        "model": ", ".join(distinct(s.model for s in counted if s.kind in MODEL_CALLS)),
-        "prompt": ", ".join(prompts),
+        "model": _first(s.model for s in counted if s.kind in MODEL_CALLS),
+        "prompt": prompts,
         "application": f"{root.step.service_name} {root.step.service_version}".strip(),
         "agent_version": root.step.agent_version or "",
     }
     for name, attributes in manifest.items():
         pins[name] = _pin(parts, root, attributes) or pins.get(name, "")
-    return {name: pins[name] for name in sorted(pins) if pins[name]}
+    return {name: pins[name][: bounds.WORDS] for name in sorted(pins) if pins[name]}
+
+
+def _first(names: Iterable[str | None]) -> str:
+    return ", ".join(distinct(names)[: bounds.LISTED])
 
 
 def _pin(parts: Sequence[Part], root: Part, attributes: Sequence[str]) -> str | None:

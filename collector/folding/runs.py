@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collector.dialects.values import found
+from collector.folding import bounds
 from collector.folding.gists import gist_of
 from collector.folding.manifest import hash_of, pins_of
 from collector.folding.parts import Part, most_frequent
@@ -41,7 +42,13 @@ def run_of(run_id: RunId, parts: Sequence[Part], summing: Summing) -> tuple[Run,
     tokens, source = usage(parts)
     pins = pins_of(parts, root, summing.manifest)
     question, answer = gist_of(parts, root, agent)
-    flags = _flags(steps, is_true_root=is_true_root, aggregate=source == "aggregate")
+    named = lists(steps, counted) | {"error_types": _error_types(counted, root.step)}
+    flags = _flags(
+        steps,
+        is_true_root=is_true_root,
+        aggregate=source == "aggregate",
+        crowded=any(len(names) > bounds.LISTED for names in named.values()),
+    )
     settlement = summing.settler.settle(
         summing.before, digest=summing.digest, last_received=summing.last_received, flags=flags
     )
@@ -66,7 +73,6 @@ def run_of(run_id: RunId, parts: Sequence[Part], summing: Summing) -> tuple[Run,
         and not any(step.counted and step.parent_span_id for step in orphaned),
         status=RunStatus(root.step.status) if is_true_root else RunStatus.UNKNOWN,
         error_type=root.step.error_type if is_true_root else None,
-        error_types=_error_types(counted, root.step),
         input=question,
         output=answer,
         steps=len(counted),
@@ -89,7 +95,7 @@ def run_of(run_id: RunId, parts: Sequence[Part], summing: Summing) -> tuple[Run,
         settled_at=settlement.settled_at,
         revision=settlement.revision,
         **costs(counted),
-        **lists(steps, counted),
+        **{name: names[: bounds.LISTED] for name, names in named.items()},
     )
     return run, settlement.again
 
@@ -169,12 +175,16 @@ def _error_types(counted: Sequence[Step], root: Step) -> tuple[str, ...]:
     return tuple(sorted({step.error_type for step in failed if step.error_type is not None}))
 
 
-def _flags(steps: Sequence[Step], *, is_true_root: bool, aggregate: bool) -> tuple[str, ...]:
+def _flags(
+    steps: Sequence[Step], *, is_true_root: bool, aggregate: bool, crowded: bool
+) -> tuple[str, ...]:
     flags = {flag for step in steps for flag in step.flags}
     if not is_true_root:
         flags.add("no_root")
     if aggregate:
         flags.add("aggregate_only")
+    if crowded:
+        flags.add(bounds.TRUNCATED)
     return tuple(sorted(flags))
 
 

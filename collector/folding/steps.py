@@ -16,6 +16,7 @@ from collector.dialects.usage import (
     told_elsewhere,
 )
 from collector.dialects.values import MAX_INDEXED, dumps, found
+from collector.folding import bounds
 from collector.folding.naming import Naming
 from collector.quick import quick
 from collector.spans import FLAGS_ATTRIBUTE, LogRecord, Span
@@ -79,6 +80,8 @@ class Draft:
         if value is not None and self.values.get(name) is None:
             self.values[name] = value
             self.reading.reasons[name] = (rule, key)
+            if isinstance(value, str) and len(value) > bounds.NAME and bounds.cut(self.values):
+                self.flags.add(bounds.TRUNCATED)
 
 
 def draft_of(span: Span, logs: Sequence[LogRecord], naming: Naming) -> Draft:
@@ -94,7 +97,6 @@ def draft_of(span: Span, logs: Sequence[LogRecord], naming: Naming) -> Draft:
         failed=facts.failed,
         parent_id=span.parent_span_id,
     )
-    _run_id(draft)
     _parameters(draft)
     _flags(draft)
     _tokens(draft)
@@ -102,22 +104,38 @@ def draft_of(span: Span, logs: Sequence[LogRecord], naming: Naming) -> Draft:
     _failure(draft)
     _finish_reason(draft)
     _content(draft)
-    draft.own_name = draft.text("agent_name")
-    draft.values["business_keys"] = naming.business_keys.of(
-        span, draft.text("tool_name"), draft.text("tool_arguments")
-    )
+    _names(draft)
+    _business_keys(draft, naming)
     return draft
 
 
 def _parameters(draft: Draft) -> None:
     value = draft.values.get("request_params")
     if value is not None:
-        draft.values["request_params"] = dumps(value)
+        words = dumps(value)
+        if len(words) > bounds.WORDS:
+            words = dumps(bounds.plain_parameters(value))
+            draft.flags.add(bounds.TRUNCATED)
+        draft.values["request_params"] = words
 
 
-def _run_id(draft: Draft) -> None:
-    value = draft.values.pop("run_id", None)
-    draft.run_id = value if isinstance(value, str) else None
+def _names(draft: Draft) -> None:
+    """Cut names and ids that are too long; take out the name of the run and note the agent's."""
+    if bounds.cut(draft.values):
+        draft.flags.add(bounds.TRUNCATED)
+    run_id = draft.values.pop("run_id", None)
+    draft.run_id = run_id if isinstance(run_id, str) else None
+    draft.own_name = draft.text("agent_name")
+
+
+def _business_keys(draft: Draft, naming: Naming) -> None:
+    told = naming.business_keys.of(
+        draft.span, draft.text("tool_name"), draft.text("tool_arguments")
+    )
+    kept = bounds.cut_keys(told)
+    if kept != told:
+        draft.flags.add(bounds.TRUNCATED)
+    draft.values["business_keys"] = kept
 
 
 def _flags(draft: Draft) -> None:
@@ -205,13 +223,17 @@ def set_finish_reason(draft: Draft, raw: JsonValue) -> None:
     """Store the vendor's finish reason and the common word; several different ones as a list."""
     if raw is None:
         return
-    if isinstance(raw, list):
-        words = list(dict.fromkeys(finish_reason_of(str(item)) for item in raw))
-        draft.values["finish_reason_raw"] = dumps([str(item) for item in raw])
+    told = [str(one) for one in raw] if isinstance(raw, list) else [str(raw)]
+    raw = [one[: bounds.NAME] for one in told[: bounds.REASONS]]
+    if raw != told:
+        draft.flags.add(bounds.TRUNCATED)
+    if len(raw) > 1:
+        words = list(dict.fromkeys(map(finish_reason_of, raw)))
+        draft.values["finish_reason_raw"] = dumps(raw)
         draft.values["finish_reason"] = words[0] if len(words) == 1 else dumps(words)
     else:
-        draft.values["finish_reason_raw"] = str(raw)
-        draft.values["finish_reason"] = finish_reason_of(str(raw))
+        draft.values["finish_reason_raw"] = raw[0]
+        draft.values["finish_reason"] = finish_reason_of(raw[0])
     draft.reading.reasons.setdefault(
         "finish_reason", draft.reading.reasons.get("finish_reason_raw", ("2.9", ""))
     )
@@ -235,7 +257,12 @@ def _content(draft: Draft) -> None:
         asked = content.query_told(span)
         if asked is not None:
             draft.fill("query", asked[1], "2.7", asked[0])
-    draft.fill("evaluations", content.evaluations(span, logs) or None, "2.7", _EVALUATIONS)
+    judged = content.evaluations(span, logs)
+    if judged:
+        kept = bounds.cut_judgments(judged)
+        if kept != judged:
+            draft.flags.add(bounds.TRUNCATED)
+        draft.fill("evaluations", kept, "2.7", _EVALUATIONS)
 
 
 def origin_of(span: Span) -> Origin:
@@ -247,8 +274,17 @@ def origin_of(span: Span) -> Origin:
 def step_of(draft: Draft, run_id: RunId, *, counted: bool) -> Step:
     """Return the finished step."""
     span, values = draft.span, draft.values
-    version = found(span.resource.get("service.version"))
-    if values.get("agent_version") is None and version is not None:
+    around = {
+        "span_name": span.name,
+        "scope_name": span.scope_name,
+        "scope_version": span.scope_version,
+        "service_name": span.resource.get("service.name", ""),
+        "service_version": found(span.resource.get("service.version")) or "",
+    }
+    if bounds.cut(around):
+        draft.flags.add(bounds.TRUNCATED)
+    version = around["service_version"]
+    if values.get("agent_version") is None and version:
         values["agent_version"] = version
         draft.reading.reasons["agent_version"] = ("2.3", "resource service.version")
     return _step(
@@ -260,11 +296,6 @@ def step_of(draft: Draft, run_id: RunId, *, counted: bool) -> Step:
         started_at=span.start,
         ended_at=span.end,
         duration_ns=max(0, span.end - span.start),
-        span_name=span.name,
-        scope_name=span.scope_name,
-        scope_version=span.scope_version,
-        service_name=span.resource.get("service.name", ""),
-        service_version=version or "",
         dialect=draft.reading.facts.dialect,
         kind=draft.kind,
         counted=counted,
@@ -274,5 +305,6 @@ def step_of(draft: Draft, run_id: RunId, *, counted: bool) -> Step:
         agent_path=draft.agent_path,
         content_captured=content.content_captured(span, draft.kind, draft.logs),
         flags=tuple(sorted(draft.flags)),
+        **around,
         **values,
     )
