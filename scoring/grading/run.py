@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from gnomon.clock import Nanos
 from gnomon.errors import Unavailable
-from gnomon.model import Run
+from gnomon.model import Origin, Run, RunId
 from scoring.grading.answers import wrong_answer
 from scoring.grading.port import (
     Abstained,
@@ -14,9 +15,11 @@ from scoring.grading.port import (
     Evidence,
     Grader,
     GraderFailed,
+    GraderKind,
     Label,
     NotApplicable,
     State,
+    Surface,
 )
 from scoring.rows import LabelRow, StatusRow, ViolationRow
 
@@ -88,17 +91,52 @@ def rows_of(grader: Grader, run: Run, answer: Answer | GraderFailed, *, at: Nano
             return Judged(status=status, label=None, violations=())
 
 
+class _OfRun(TypedDict):
+    started_at: Nanos
+    run_id: RunId
+    revision: int
+    agent_name: str | None
+    agent_version: str | None
+    environment: str
+    origin: Origin
+
+
+class _ByGrader(_OfRun):
+    grader: str
+    grader_version: str
+    surface: Surface
+    kind: GraderKind
+    at: Nanos
+
+
+def _of_run(run: Run) -> _OfRun:
+    return {
+        "started_at": run.started_at,
+        "run_id": run.run_id,
+        "revision": run.revision,
+        "agent_name": run.agent_name,
+        "agent_version": run.agent_version,
+        "environment": run.environment,
+        "origin": run.origin,
+    }
+
+
+def _by(grader: Grader, run: Run, at: Nanos) -> _ByGrader:
+    return {
+        **_of_run(run),
+        "grader": grader.name,
+        "grader_version": grader.version,
+        "surface": grader.surface,
+        "kind": grader.kind,
+        "at": at,
+    }
+
+
 def violations_of(grader: Grader, run: Run, label: Label, *, at: Nanos) -> list[ViolationRow]:
     """Return the breaches of a judgment, numbered."""
     return [
         ViolationRow(
-            started_at=run.started_at,
-            run_id=run.run_id,
-            revision=run.revision,
-            agent_name=run.agent_name,
-            agent_version=run.agent_version,
-            environment=run.environment,
-            origin=run.origin,
+            **_of_run(run),
             policy=grader.name,
             policy_version=grader.version,
             place=place,
@@ -114,46 +152,19 @@ def violations_of(grader: Grader, run: Run, label: Label, *, at: Nanos) -> list[
 
 def _label(grader: Grader, run: Run, label: Label, at: Nanos) -> LabelRow:
     return LabelRow(
-        started_at=run.started_at,
-        run_id=run.run_id,
-        revision=run.revision,
-        agent_name=run.agent_name,
-        agent_version=run.agent_version,
-        environment=run.environment,
-        origin=run.origin,
-        grader=grader.name,
-        grader_version=grader.version,
-        surface=grader.surface,
-        kind=grader.kind,
+        **_by(grader, run, at),
         passed=label.passed,
         score=label.score,
         claimed=label.claimed,
         explanation=label.explanation[:_LONGEST],
         evidence=tuple(label.evidence),
-        at=at,
     )
 
 
 def _status(
     grader: Grader, run: Run, state: State, why: str, at: Nanos, *, violations: int = 0
 ) -> StatusRow:
-    return StatusRow(
-        started_at=run.started_at,
-        run_id=run.run_id,
-        revision=run.revision,
-        agent_name=run.agent_name,
-        agent_version=run.agent_version,
-        environment=run.environment,
-        origin=run.origin,
-        grader=grader.name,
-        grader_version=grader.version,
-        surface=grader.surface,
-        kind=grader.kind,
-        state=state,
-        why=why[:_LONGEST],
-        violations=violations,
-        at=at,
-    )
+    return StatusRow(**_by(grader, run, at), state=state, why=why[:_LONGEST], violations=violations)
 
 
 def waiting(grader: Grader, run: Run, why: str, *, at: Nanos) -> StatusRow:
