@@ -83,6 +83,15 @@ HAVING argMax(is_deleted, folded_at) = 0
 ORDER BY max(folded_at) DESC
 LIMIT 1;
 
+-- name: runs_beginning
+SELECT toUnixTimestamp64Nano(started_at) AS started_at, run_id
+FROM runs
+WHERE startsWith(run_id, {prefix:String})
+GROUP BY run_id, started_at
+HAVING argMax(is_deleted, folded_at) = 0
+ORDER BY run_id
+LIMIT {limit:UInt32};
+
 -- name: run_at
 SELECT {{columns}}
 FROM runs FINAL

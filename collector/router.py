@@ -46,6 +46,9 @@ _EXPLAIN_UP_TO = 5_000
 _TRACE_ID = re.compile("[0-9a-fA-F]{32}")
 """A run id of this form is a trace id, which people also write in capitals."""
 
+_BEGINNING = 500
+"""Runs that the beginning of an id may name at most."""
+
 _BODIES_AT_ONCE = 20
 _PAGE_BYTES = 4 * 1024**2
 """A page with bodies ends when it is about so large; `next` goes on."""
@@ -73,6 +76,9 @@ def build_router(
 
 def _add_runs(router: APIRouter, reader: Reader, clock: Clock) -> None:
     def asked(
+        id_prefix: Annotated[
+            str | None, Query(min_length=1, max_length=500, description="Beginning of the run id.")
+        ] = None,
         since: When = None,
         until: When = None,
         agent: Text = None,
@@ -109,6 +115,7 @@ def _add_runs(router: APIRouter, reader: Reader, clock: Clock) -> None:
             business_keys=_keys(key or []),
             text=q or None,
             origin=None if origin == "all" else Origin(origin),
+            places=None if id_prefix is None else _beginning(reader, id_prefix),
         )
 
     @router.get(
@@ -227,6 +234,13 @@ def _add_spans(router: APIRouter, reader: Reader, watched: Watched) -> None:
             for one in told.filled
         ]
         return Json({"items": filled, "unread": list(told.unread)})
+
+
+def _beginning(reader: Reader, prefix: str) -> list[RunPosition]:
+    found = reader.beginning(prefix, limit=_BEGINNING + 1)
+    if len(found) > _BEGINNING:
+        raise InputError(f"id_prefix: more than {_BEGINNING} ids begin so; write more of it")
+    return found
 
 
 def _known(read: Callable[[str], T | None], run_id: str) -> T:

@@ -10,8 +10,8 @@ from gnomon.cli.app import app
 
 HEAD = """# Commands
 
-Made from the commands' own help. Data go to stdout, everything else to stderr; every command has `--help`, and `--json` where it
-prints data. They speak to the API of `gnomon serve` at `--url`, `GNOMON_URL` or this machine.
+Made from the commands' own help. Data go to stdout, everything else to stderr; every command has `--help` and
+`--json`. They speak to the API of `gnomon serve` at `--url`, `GNOMON_URL` or this machine.
 Exit codes: 0 yes · 1 no · 2 usage or configuration · 3 not enough data · 4 infrastructure.
 
 | command | what it does | options |

@@ -108,6 +108,13 @@ class RunReader:
         found = self._store.read(self._sql["standing"], tag="collector.standing", run_id=run_id)
         return Standing(run_id=RunId(run_id), **found[0]) if found else None
 
+    def beginning(self, prefix: str, *, limit: int) -> list[RunPosition]:
+        """Return the runs whose ids begin so."""
+        found = self._store.read(
+            self._sql["runs_beginning"], tag="collector.runs_beginning", prefix=prefix, limit=limit
+        )
+        return [RunPosition(**row) for row in found]
+
     def places(self, run_ids: Iterable[str]) -> list[Place]:
         """Return where these runs stand; twice only after a crash between two passes."""
         return [

@@ -8,8 +8,12 @@ import httpx2
 
 from gnomon import errors
 from gnomon.model import JsonValue
+from gnomon.segment import segment
 
 _PAGE = 500
+
+_FEW = 10
+"""Runs that are named when the beginning of an id is not enough."""
 
 
 class Api:
@@ -33,6 +37,20 @@ class Api:
     def get(self, path: str, **params: object) -> JsonValue:
         """GET a path; parameters that are None are left out."""
         return self._send("GET", path, params)
+
+    def run(self, run_id: str) -> JsonValue:
+        """Return the run with this id, else the only one whose id begins so."""
+        try:
+            return self.get(f"/v1/runs/{segment(run_id)}")
+        except errors.NotFound:
+            found = list(self.items("/v1/runs", limit=_FEW + 1, id_prefix=run_id, origin="all"))
+            if not found:
+                raise
+        if len(found) == 1:
+            return self.get(f"/v1/runs/{segment(found[0]['run_id'])}")
+        named = ", ".join(run["run_id"] for run in found[:_FEW])
+        more = " and more" if len(found) > _FEW else ""
+        raise errors.InputError(f"several runs begin with {run_id}: {named}{more}")
 
     def post(self, path: str, **params: object) -> JsonValue:
         """POST to a path."""

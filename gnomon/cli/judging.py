@@ -7,7 +7,7 @@ from urllib.parse import quote
 import typer
 
 from gnomon.cli import show
-from gnomon.cli.options import Json, Url, api
+from gnomon.cli.options import Json, RunId, Url, api
 from gnomon.model import JsonValue
 from gnomon.segment import segment
 
@@ -225,10 +225,11 @@ def _backfill(progress: JsonValue) -> str | None:
 
 
 @labels.command("list")
-def list_labels(run_id: str, as_json: Json = False, url: Url = None) -> None:
+def list_labels(run_id: RunId, as_json: Json = False, url: Url = None) -> None:
     """Show what every grader made of a run: ran, waiting, not applicable, failed, and why."""
     with api(url) as client:
-        answer = client.get(f"/v1/runs/{segment(run_id)}/judgments")
+        run = client.run(run_id)
+        answer = client.get(f"/v1/runs/{segment(run['run_id'])}/judgments")
     if as_json:
         show.as_json(answer)
         return

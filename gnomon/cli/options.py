@@ -10,6 +10,7 @@ from gnomon.cli.client import Api
 from gnomon.config import load
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+RunId = Annotated[str, typer.Argument(help="The id, or as much of its beginning as is unique.")]
 Url = Annotated[
     str | None,
     typer.Option("--url", help="Where the API answers; default GNOMON_URL, else this machine."),

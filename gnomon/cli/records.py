@@ -6,7 +6,7 @@ from urllib.parse import quote
 import typer
 
 from gnomon.cli import show
-from gnomon.cli.options import Json, Url, api
+from gnomon.cli.options import Json, RunId, Url, api
 from gnomon.model import JsonValue
 from gnomon.segment import segment
 
@@ -39,7 +39,10 @@ def list_runs(
     state: Annotated[str | None, typer.Option(help="open or settled.")] = None,
     key: Annotated[str | None, typer.Option(help="A business key, name:value.")] = None,
     text: Annotated[
-        str | None, typer.Option("--text", "-q", help="Text in agent, workflow or keys.")
+        str | None,
+        typer.Option(
+            "--text", "-q", help="Text in ids, names, business keys, errors, input, output."
+        ),
     ] = None,
     as_json: Json = False,
     url: Url = None,
@@ -64,15 +67,15 @@ def list_runs(
             return
         found = list(listed)
         show.table(
-            ["run", "started", ">took", "agent", "version", "status", ">steps", ">tokens", ">cost"],
+            ["run", "started", "status", ">took", "agent", "version", ">steps", ">tokens", ">cost"],
             (
                 (
                     run["run_id"],
                     show.when(run["started_at"]),
+                    _status(run),
                     show.seconds(run["duration_ns"]),
                     run["agent_name"],
                     run["agent_version"],
-                    _status(run),
                     run["steps"],
                     _tokens(run),
                     show.usd(run["cost_usd"], unpriced=run["unpriced_calls"]),
@@ -88,17 +91,16 @@ def list_runs(
 
 @runs.command("show")
 def show_run(
-    run_id: str,
+    run_id: RunId,
     bodies: Annotated[bool, typer.Option("--bodies", help="With messages and results.")] = False,
     as_json: Json = False,
     url: Url = None,
 ) -> None:
     """Show one run with its steps."""
     with api(url) as client:
-        run = client.get(f"/v1/runs/{segment(run_id)}")
-        steps = list(
-            client.items(f"/v1/runs/{segment(run_id)}/steps", limit=_STEPS, bodies=bodies or None)
-        )
+        run = client.run(run_id)
+        path = f"/v1/runs/{segment(run['run_id'])}/steps"
+        steps = list(client.items(path, limit=_STEPS, bodies=bodies or None))
     if as_json:
         show.as_json({**run, "step_list": steps})
         return
@@ -240,24 +242,33 @@ def list_letters(limit: Limit = 50, as_json: Json = False, url: Url = None) -> N
 
 
 @letters.command("show")
-def show_letter(letter: int, url: Url = None) -> None:
-    """Show one dead letter with what is inside, as JSON."""
+def show_letter(letter: int, as_json: Json = False, url: Url = None) -> None:
+    """Show one dead letter with what is inside."""
     with api(url) as client:
-        show.as_json(client.get(f"/v1/dead-letters/{letter}"))
+        answer = client.get(f"/v1/dead-letters/{letter}")
+    if as_json:
+        show.as_json(answer)
+        return
+    inside = answer.pop("summary")
+    show.facts([*answer.items(), *inside.items()])
 
 
 @letters.command("resend")
-def resend(letter: int, url: Url = None) -> None:
+def resend(letter: int, as_json: Json = False, url: Url = None) -> None:
     """Put a dead letter back into the queue."""
     with api(url) as client:
-        client.post(f"/v1/dead-letters/{letter}/resend")
-    show.notes.print(f"dead letter {letter} is pending again")
+        answer = client.post(f"/v1/dead-letters/{letter}/resend")
+    if as_json:
+        show.as_json(answer)
+    else:
+        show.notes.print(f"dead letter {letter} is pending again")
 
 
 @letters.command("drop")
 def drop(
     letter: int,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Json = False,
     url: Url = None,
 ) -> None:
     """Delete a dead letter for good; its items stay counted as rejected."""
@@ -265,7 +276,10 @@ def drop(
         typer.confirm(f"delete dead letter {letter} for good?", abort=True, err=True)
     with api(url) as client:
         client.delete(f"/v1/dead-letters/{letter}")
-    show.notes.print(f"dead letter {letter} is gone")
+    if as_json:
+        show.as_json({"id": letter})
+    else:
+        show.notes.print(f"dead letter {letter} is gone")
 
 
 def _status(run: JsonValue) -> str:

@@ -11,6 +11,8 @@ from gnomon.cli.options import Config, Data, Json, StoreUrl, Url, api
 from gnomon.config import load
 from gnomon.model import JsonValue
 
+_MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "bad": ("✕", "red")}
+
 config = typer.Typer(help="Settings and gnomon.yaml.", no_args_is_help=True)
 
 
@@ -30,8 +32,8 @@ def doctor(
         for finding in examine(data=data, store=store, config_file=config_file, url=url):
             findings.append(finding)
             if not as_json:
-                mark = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "bad": "[red]✕[/]"}
-                show.notes.print(f"{mark[finding.verdict]} {finding.subject}: {finding.found}")
+                mark, style = _MARKS[finding.verdict]
+                show.notes.print(f"{finding.subject}: {finding.found}", mark=mark, style=style)
                 if finding.mend:
                     show.notes.print(f"    mend: {finding.mend}")
     if as_json:
@@ -100,7 +102,12 @@ def check(
 
 @config.command("show")
 def show_config(
-    config_file: Config = None, url: Url = None, running: bool = False, as_json: Json = False
+    config_file: Config = None,
+    url: Url = None,
+    running: Annotated[
+        bool, typer.Option("--running", help="As the process at --url does.")
+    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Show settings and gnomon.yaml as they are read here, or by a running process (--running)."""
     if running:

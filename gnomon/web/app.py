@@ -223,10 +223,13 @@ def _add_runs(
 
     @app.get("/jump")
     def jump(q: str = "") -> Response:
-        """Go to whatever has this id; without one to the runs that mention it."""
+        """Go to the run with this id, or the beginning of one; else to the runs that mention it."""
         text = q.strip()
         if text and reader.run(text) is not None:
             return RedirectResponse(f"/runs/{segment(text)}", 303)
+        named = reader.beginning(text, limit=2) if text else ()
+        if len(named) == 1:
+            return RedirectResponse(f"/runs/{segment(named[0].run_id)}", 303)
         return RedirectResponse(f"/runs?{urlencode({'period': 'all', 'q': text})}", 303)
 
 

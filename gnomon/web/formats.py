@@ -1,6 +1,7 @@
 """How numbers, times and texts look on a page. None is never a number."""
 
 import json
+from decimal import Decimal
 
 from gnomon.clock import Nanos, from_nanos
 from gnomon.model import JsonValue
@@ -60,10 +61,12 @@ def duration(nanos: int | None) -> str:
 
 
 def usd(amount: float | None) -> str:
-    """Return dollars with as many digits as are worth reading.
+    """Return dollars with as many digits as are worth reading; only nothing is $0.
 
     >>> [usd(x) for x in (0, 0.00042, 0.0312, 1.5, 165.4, 12_345.6, None)]
     ['$0', '$0.00042', '$0.0312', '$1.50', '$165', '$12,346', '–']
+    >>> usd(8.4e-05), usd(2e-8), usd(1e-15)
+    ('$0.000084', '$0.00000002', '<$0.000000000001')
     """
     if amount is None:
         return NO_DATA
@@ -73,7 +76,7 @@ def usd(amount: float | None) -> str:
         return f"${amount:,.0f}"
     if amount >= 0.1:
         return f"${amount:.2f}"
-    return f"${amount:.3g}" if amount >= 1e-6 else "<$0.000001"
+    return f"${Decimal(f'{amount:.3g}'):f}" if amount >= 1e-12 else "<$0.000000000001"
 
 
 def cost(amount: float | None, unpriced: int) -> str:

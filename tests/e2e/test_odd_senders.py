@@ -2,6 +2,8 @@
 
 import json
 import os
+import pty
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +38,7 @@ def send(house: Serving, number: int, **attributes: str) -> None:
     }
     span = otlp.span(
         number,
+        name=named.pop("name", "work"),
         trace_id=(0xABC0 + number).to_bytes(16, "big"),
         start_time_unix_nano=now + number,
         end_time_unix_nano=now + number + 1_000_000,
@@ -114,6 +117,142 @@ def test_every_row_of_the_list_leads_to_its_own_run(house: Serving, browser: Bro
 def test_the_jump_box_finds_every_id(house: Serving, odd: str) -> None:
     answer = httpx2.get(f"{house.addresses['web']}/jump", params={"q": odd})
     assert answer.headers["location"] == f"/runs/{segment(odd)}"
+
+
+HOSTILE = "ag\x1b[31mRED\x1b[2J\r\nfake row\u202etxet\x9b1m"
+"""Colours, clears the screen, begins a line of its own, turns the direction, colours again."""
+
+
+def on_a_terminal(house: Serving, *words: str, columns: int = 80) -> tuple[int, str]:
+    """Run a command as a person does; return its exit code and all that the terminal got."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, *words, "--url", house.addresses["web"]],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": str(columns), "TERM": "xterm"},
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                some = os.read(ours, 65_536)
+            except OSError:  # Linux says so when the other end is closed
+                break
+            if not some:
+                break
+            seen += some
+        os.close(ours)
+        return process.wait(60), seen.decode()
+
+
+OWN = re.compile(r"\x1b\[[0-9;]*m")
+"""What tables are drawn with: colours and bold."""
+
+
+def undrawn(text: str) -> str:
+    return OWN.sub("", text.replace("\r\n", "\n"))
+
+
+@pytest.fixture(scope="module")
+def hostile(house: Serving) -> str:
+    """Send one run whose every name attacks the terminal; return its trace id."""
+    send(
+        house,
+        99,
+        name=f"esc\x1b]0;pwned\x07{HOSTILE}",
+        app__run_id="hostile",
+        gen_ai__agent__name=HOSTILE,
+        gen_ai__agent__version=HOSTILE,
+        error__type=HOSTILE,
+    )
+    house.wait_for("the hostile run", lambda: house.all("/v1/runs", agent=HOSTILE))
+    return f"{0xABC0 + 99:032x}"
+
+
+def test_no_name_of_a_sender_is_obeyed_by_a_terminal(house: Serving, hostile: str) -> None:
+    span = f"{99:016x}"
+    for words in (
+        ("runs", "list"),
+        ("runs", "show", "hostile"),
+        ("spans", "show", hostile, span),
+        ("spans", "explain", hostile, span),
+        ("labels", "list", "hostile"),
+        ("metrics", "show", "--by", "version"),
+        ("runs", "show", HOSTILE),
+    ):
+        for columns in (80, 200):
+            _, raw = on_a_terminal(house, *words, columns=columns)
+            text = undrawn(raw)
+            found = re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
+            assert not found, (words, found, text)
+            assert not re.search(r"^fake row", text, re.MULTILINE), text
+            assert "\\x1b" in text or words[0] in ("labels", "metrics"), (words, text)
+
+
+def test_json_holds_the_very_name_and_no_byte_that_is_obeyed(house: Serving, hostile: str) -> None:
+    found = said(house, "runs", "show", "hostile", "--json")
+    assert json.loads(found.stdout)["agent_name"] == HOSTILE
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", found.stdout)
+
+
+def test_a_narrow_terminal_shows_whole_ids_and_every_figure_by_name(
+    house: Serving, hostile: str
+) -> None:
+    code, raw = on_a_terminal(house, "runs", "list", "--agent", "desk", "--limit", "3")
+    text = undrawn(raw)
+    assert code == 0
+    assert len(re.findall(r"^[^ ].*\n  started .* · status \S+", text, re.MULTILINE)) == 3, text
+    assert text.count("agent desk") == 3
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_a_wide_terminal_shows_a_table(house: Serving, hostile: str) -> None:
+    _, raw = on_a_terminal(house, "runs", "list", "--agent", "desk", columns=200)
+    head = undrawn(raw).splitlines()[0].split()
+    assert head == [
+        "run",
+        "started",
+        "status",
+        "took",
+        "agent",
+        "version",
+        "steps",
+        "tokens",
+        "cost",
+    ]
+
+
+def test_a_run_is_found_by_the_beginning_of_its_id(house: Serving, hostile: str) -> None:
+    assert json.loads(said(house, "runs", "show", "hosti", "--json").stdout)["run_id"] == "hostile"
+    several = said(house, "runs", "show", "a/")
+    assert several.returncode == 2
+    assert "several runs begin with a/: " in several.stderr
+    assert all(one in several.stderr for one in ODD_IDS if one.startswith("a/"))
+    assert said(house, "runs", "show", "no such run").returncode == 1
+    answer = httpx2.get(f"{house.addresses['web']}/jump", params={"q": "hosti"})
+    assert answer.headers["location"] == "/runs/hostile"
+
+
+def test_output_that_can_not_be_written_is_told_and_a_closed_pipe_is_not(house: Serving) -> None:
+    shell = f"{' '.join(COMMAND)} runs list --json --url {house.addresses['web']}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    full = subprocess.run(
+        ["sh", "-c", f"{shell} >/dev/full"], env=environment, capture_output=True, text=True
+    )
+    assert (full.returncode, full.stderr) == (
+        4,
+        "gnomon: what was asked for could not be written to standard output:"
+        " No space left on device\n",
+    )
+    closed = subprocess.run(
+        ["bash", "-c", f"{shell} | true; echo ${{PIPESTATUS[0]}}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert (closed.stdout, closed.stderr) == ("0\n", "")
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])

@@ -160,6 +160,18 @@ def test_an_older_version_of_a_run_does_not_answer_a_filter(store: Store) -> Non
         assert reader.totals(stale).runs == 0
 
 
+def test_runs_are_found_by_the_beginning_of_their_id(store: Store) -> None:
+    writer, reader = RowWriter(store), Reader(store)
+    ids = ("284b6d4c01", "284b6d4c02", "284B6D4C03", "x284b6d4c", "a%b", "a_b")
+    runs = [make_run(number, run_id=RunId(one)) for number, one in enumerate(ids)]
+    writer.runs(runs, reading="", folded_at=1)
+    writer.forget_runs(reader.places([ids[1]]), folded_at=2)
+    found = reader.beginning("284b6d4c", limit=9)
+    assert found == [RunPosition(runs[0].started_at, runs[0].run_id)]
+    assert [one.run_id for one in reader.beginning("a%", limit=9)] == ["a%b"]
+    assert len(reader.beginning("", limit=4)) == 4
+
+
 def test_what_was_taken_back_is_gone(store: Store) -> None:
     run = make_run(1, run_id=RunId("run"), trace_ids=("t" * 32,))
     write(store, run)

@@ -101,9 +101,9 @@ def lines(found: Result) -> dict[str, str]:
 def test_a_list_says_which_costs_are_partial_and_which_unknown(url: str) -> None:
     found = said("list", "--url", url)
     rows = lines(found)
-    assert rows["whole"].endswith("$0.5000")
+    assert rows["whole"].endswith("$0.50")
     assert "≥" not in rows["whole"]
-    assert rows["partial"].endswith("≥ $0.2500")
+    assert rows["partial"].endswith("≥ $0.25")
     assert rows["unknown"].endswith("–")
     assert rows["nothing"].endswith("–")
     assert "in 2 of these runs some model calls have no price" in " ".join(found.stderr.split())
@@ -111,7 +111,7 @@ def test_a_list_says_which_costs_are_partial_and_which_unknown(url: str) -> None
 
 def test_a_run_says_that_its_cost_is_partial_and_how_to_mend_it(url: str) -> None:
     found = said("show", "partial", "--url", url)
-    assert lines(found)["cost_usd"] == "≥ $0.2500"
+    assert lines(found)["cost_usd"] == "≥ $0.25"
     notes = " ".join(found.stderr.split())
     assert "add the model to prices in gnomon.yaml" in notes
     assert "the first 1 of 2500 spans are listed" in notes
