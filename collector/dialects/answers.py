@@ -165,7 +165,11 @@ def _langchain(body: dict[str, JsonValue]) -> Answer:
     """Read a LangChain result: generations[0][0].message.kwargs.response_metadata."""
     kwargs = at(_first(_first(body.get("generations"))), ("message", "kwargs"))
     meta = at(kwargs, ("response_metadata",))
-    usage = at(kwargs, ("usage_metadata",)) or at(body, ("llm_output", "token_usage"))
+    usage = (
+        at(kwargs, ("usage_metadata",))
+        or at(meta, ("token_usage",))
+        or at(body, ("llm_output", "token_usage"))
+    )
     return Answer(
         id=_id(at(meta, ("id",))),
         model=_text(at(meta, ("model_name",)) or at(meta, ("model",))),

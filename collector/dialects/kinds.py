@@ -107,7 +107,8 @@ def _lower(kinds: Mapping[str, Kind]) -> Decide:
 
 def _agents_sdk_workflow(facts: Facts, text: str) -> Kind | None:
     ours = facts.span.scope_name == _AGENTS_SDK and text.upper() == "AGENT"
-    return Kind.WORKFLOW if ours and "agent.name" not in facts.attributes else None
+    named = found(facts.attributes.get("agent.name")) is not None
+    return Kind.WORKFLOW if ours and not named else None
 
 
 def _agents_sdk_handoff(facts: Facts, text: str) -> Kind | None:
@@ -137,15 +138,10 @@ def _is_evidence(key: str, value: str) -> bool:
     return found(value) is not None and value != "0"
 
 
-def _mlflow(_facts: Facts, text: str) -> Kind | None:
-    return _MLFLOW.get(unquoted(text) or "")
-
-
 def _traceloop(facts: Facts, text: str) -> Kind | None:
     kind = _TRACELOOP.get(text)
-    if kind is Kind.CHAIN and {"tool.name", "tool.arguments"} <= facts.attributes.keys():
-        return Kind.TOOL
-    return kind
+    called = (found(facts.attributes.get(key)) for key in ("tool.name", "tool.arguments"))
+    return Kind.TOOL if kind is Kind.CHAIN and None not in called else kind
 
 
 def _claude_code(facts: Facts, _text: str) -> Kind | None:
@@ -156,6 +152,8 @@ def _claude_code(facts: Facts, _text: str) -> Kind | None:
 
 
 def _vercel(_facts: Facts, text: str) -> Kind | None:
+    if not text:
+        return None
     if text.endswith((".doGenerate", ".doStream")):
         return Kind.LLM
     if text.endswith(".doEmbed"):
@@ -166,8 +164,10 @@ def _vercel(_facts: Facts, text: str) -> Kind | None:
 
 
 def _mcp(facts: Facts, text: str) -> Kind | None:
-    called = text == "tools/call" and "gen_ai.tool.name" in facts.attributes
-    return Kind.TOOL if called else Kind.OTHER
+    if not text:
+        return None
+    named = found(facts.attributes.get("gen_ai.tool.name")) is not None
+    return Kind.TOOL if text == "tools/call" and named else Kind.OTHER
 
 
 def _mcp_transport(facts: Facts, _text: str) -> Kind | None:
@@ -221,7 +221,7 @@ KIND_RULES: tuple[KindRule, ...] = (
     KindRule("K3", _lower(_LANGFUSE), keys=("langfuse.observation.type",)),
     KindRule("K4a", _llama_index_preparation, keys=("openinference.span.kind",)),
     KindRule("K4", _openinference, keys=("openinference.span.kind",)),
-    KindRule("K5", _mlflow, keys=("mlflow.spanType",)),
+    KindRule("K5", _exactly(_MLFLOW), keys=("mlflow.spanType",)),
     KindRule("K6", _lower(_LANGSMITH), keys=("langsmith.span.kind",)),
     KindRule("K7", _exactly(_RETRIEVALS), keys=("gen_ai.operation.name",)),
     KindRule("K8", _traceloop, keys=("traceloop.span.kind",)),
@@ -278,7 +278,7 @@ def kind_of(facts: Facts) -> Decided:
             tried.append((rank, rule, "span name", name))
     tried.sort(key=_rank)
     for _, rule, key, text in tried:
-        kind = rule.decide(facts, text)
+        kind = rule.decide(facts, unquoted(text) or "")
         if kind is not None:
             return Decided(kind, rule.rule, key)
     if any(event.name == "db.query.result" for event in facts.span.events):

@@ -13,6 +13,10 @@ CHAT = {"gen_ai.operation.name": "chat"}
 REASONED = {"completion_tokens_details": {"reasoning_tokens": 5}}
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "w"}
 LLM = {"kind": "llm"}
+WORKFLOW = {"kind": "workflow"}
+RETRIEVAL = {"kind": "retrieval"}
+AGENTS_SDK = {"scope_name": "openinference.instrumentation.openai_agents"}
+CLAUDE_CODE = {"scope_name": "com.anthropic.claude_code.tracing"}
 CHAIN = {"kind": "chain"}
 PREPARATION = {"name": "ReActAgent._prepare_chat"}
 OPENAI_WITH_ANTHROPIC_EXTRAS = {
@@ -24,8 +28,12 @@ OPENAI_WITH_ANTHROPIC_EXTRAS = {
 }
 
 
+def body_of(answer: dict[str, Any]) -> dict[str, str]:
+    return {OI: "LLM", "output.value": json.dumps(answer)}
+
+
 def body(usage: dict[str, Any]) -> dict[str, str]:
-    return {OI: "LLM", "output.value": json.dumps({"usage": usage})}
+    return body_of({"usage": usage})
 
 
 class Row(NamedTuple):
@@ -254,6 +262,210 @@ ROWS: list[Row] = [
             "success": "False",
             "gen_ai.task.status": "FAILURE",
         }.items()
+    ),
+    Row("K1 an empty agent.name is none", {OI: "AGENT", "agent.name": ""}, WORKFLOW, AGENTS_SDK),
+    Row("K1 a placeholder is none", {OI: "AGENT", "agent.name": "unknown"}, WORKFLOW, AGENTS_SDK),
+    Row("K4 an empty kind decides nothing", {OI: "", **CHAT}, LLM),
+    Row("K5 MLflow quotes every value", {"mlflow.spanType": '"CHAT_MODEL"'}, LLM),
+    Row(
+        "K7 and so it does in what it exports", {"gen_ai.operation.name": '"RETRIEVER"'}, RETRIEVAL
+    ),
+    Row(
+        "K8 a task with an empty tool.name is a task",
+        {"traceloop.span.kind": "task", "tool.name": "", "tool.arguments": "{}"},
+        CHAIN,
+    ),
+    Row("K12 an empty operation decides nothing", {"ai.operationId": "", **CHAT}, LLM),
+    Row("K12 rerank", {"ai.operationId": "ai.rerank.doRerank"}, RETRIEVAL),
+    Row("K12 roots hold calls", {"ai.operationId": "ai.streamText"}, WORKFLOW),
+    Row(
+        "K14 a call of a tool without a name",
+        {"mcp.method.name": "tools/call", "gen_ai.tool.name": ""},
+        {"kind": "other"},
+    ),
+    Row(
+        "M2 old spellings",
+        {**CHAT, "gen_ai.system": "az.ai.openai"},
+        {"provider": "azure.ai.openai"},
+    ),
+    Row("M2 capitals", {**CHAT, "gen_ai.system": "Anthropic"}, {"provider": "anthropic"}),
+    Row(
+        "M1 a framework is no provider, the next key is asked",
+        {**CHAT, "gen_ai.system": "spring_ai", "llm.provider": "groq"},
+        {"provider": "groq"},
+    ),
+    Row(
+        "M3 a vector store is no provider",
+        {
+            "gen_ai.operation.name": "retrieval",
+            "langsmith.metadata.ls_provider": "InMemoryVectorStore",
+        },
+        {"kind": "retrieval", "provider": None},
+    ),
+    Row(
+        "M1 cut at the first dot",
+        {"ai.operationId": "ai.generateText.doGenerate", "ai.model.provider": "openai.responses"},
+        {"provider": "openai"},
+    ),
+    Row(
+        "M4 the model of a failed call of OpenInference",
+        {OI: "LLM", "llm.invocation_parameters": '{"model":"gpt-9"}', "error.type": "X"},
+        {"request_model": "gpt-9", "model": "gpt-9", "response_model": None},
+    ),
+    Row(
+        "M7 a failed call has no response",
+        {
+            **CHAT,
+            "error.type": "X",
+            "gen_ai.response.model": "m",
+            "gen_ai.response.id": "chatcmpl-1",
+        },
+        {"response_model": None, "response_id": None},
+    ),
+    Row(
+        "M8 of LangChain",
+        body_of(
+            {
+                "generations": [
+                    [
+                        {
+                            "message": {
+                                "kwargs": {
+                                    "response_metadata": {
+                                        "id": "chatcmpl-7",
+                                        "model_name": "gpt-9-2026",
+                                        "finish_reason": "tool_calls",
+                                        "token_usage": {"prompt_tokens": 3, "completion_tokens": 2},
+                                    }
+                                }
+                            }
+                        }
+                    ]
+                ]
+            }
+        ),
+        {
+            "response_id": "chatcmpl-7",
+            "response_model": "gpt-9-2026",
+            "finish_reason": "tool_call",
+            "input_tokens": 3,
+            "output_tokens": 2,
+        },
+    ),
+    Row(
+        "M8 of Haystack",
+        {
+            "haystack.component.type": "OpenAIChatGenerator",
+            "haystack.component.output": json.dumps(
+                {
+                    "replies": [
+                        {
+                            "meta": {
+                                "model": "gpt-9",
+                                "finish_reason": "length",
+                                "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+                            }
+                        }
+                    ]
+                }
+            ),
+        },
+        {"kind": "llm", "response_model": "gpt-9", "finish_reason": "length", "output_tokens": 2},
+        {"name": "haystack.component.run", "scope_name": "haystack"},
+    ),
+    Row(
+        "M9 an id of a library is none",
+        body_of({"id": "run-1", "choices": []}),
+        {"response_id": None},
+    ),
+    Row(
+        "M9 an id of a provider", body_of({"id": "resp_1", "model": "m"}), {"response_id": "resp_1"}
+    ),
+    *(
+        Row(
+            f"2.9 {told}",
+            {**CHAT, "gen_ai.response.finish_reasons": told},
+            {"finish_reason": meant},
+        )
+        for told, meant in {
+            '["tool-calls"]': "tool_call",
+            "['stop']": "stop",
+            "FinishReason.TOOL_CALLS": "tool_call",
+            '["FinishReason.SAFETY"]': "content_filter",
+            "MAX_TOKENS": "length",
+            "refusal": "content_filter",
+            '["stop","stop"]': "stop",
+            '["stop","length"]': '["stop","length"]',
+            "pause_turn": "pause_turn",
+            "[]": None,
+            "None": None,
+        }.items()
+    ),
+    Row(
+        "E5 a class in its repr",
+        {"error.type": "<class 'openai.RateLimitError'>"},
+        {"status": "error", "error_type": "RateLimitError"},
+    ),
+    Row("E5 numbers stay", {"error.type": "429"}, {"error_type": "429"}),
+    Row("E5 _OTHER stays", {"error.type": "_OTHER"}, {"error_type": "_OTHER"}),
+    Row(
+        "E6 the class that stands in the message",
+        {"error.type": "builtins.Exception", "error.message": "APITimeoutError('x')"},
+        {"error_type": "APITimeoutError", "error_message": "APITimeoutError('x')"},
+    ),
+    Row(
+        "E7 without its traceback",
+        {"error.type": "X", "error": "no\nTraceback (most recent call last):\n  File"},
+        {"error_message": "no"},
+    ),
+    Row("E2 needs an unset status", {"error.type": "X"}, {"status": "ok"}, {"status_code": "Ok"}),
+    Row(
+        "2.4 Claude Code's own session",
+        {"gen_ai.conversation.id": "sub-agent", "session.id": "s"},
+        {"conversation_id": "s"},
+        CLAUDE_CODE,
+    ),
+    Row(
+        "2.4 the project of LangSmith is no conversation",
+        {"langsmith.trace.session_id": "p", "langsmith.trace.session_name": "p"},
+        {"conversation_id": None},
+    ),
+    Row("2.4 MLflow's", {"mlflow.trace.session": '"s"'}, {"conversation_id": "s"}),
+    Row("2.4 inside metadata", {"metadata": '{"thread_id": 7}'}, {"conversation_id": "7"}),
+    Row("2.4 of the resource", {}, {"conversation_id": "r"}, {"resource": {"session.id": "r"}}),
+    Row(
+        "N8 the Claude Agent SDK names its spans after its functions",
+        {OI: "AGENT"},
+        {"agent_name": None},
+        {"name": "ClaudeAgentSDK.query"},
+    ),
+    Row("N8 without suffix", {OI: "AGENT"}, {"agent_name": "Desk"}, {"name": "Desk._execute_core"}),
+    Row(
+        "2.3 an arrow in the name",
+        {"traceloop.span.kind": "handoff"},
+        {"kind": "handoff", "handoff_from": "Triage", "handoff_to": "Desk"},
+        {"name": "Triage → Desk.handoff"},
+    ),
+    Row(
+        "C1 OpenLIT writes 0 for unknown",
+        {**CHAT, "gen_ai.usage.cost": 0, "llm.cost.total": 0.5},
+        {"cost_reported_usd": 0.5},
+    ),
+    Row("L1 Vercel", {**CHAT, "ai.response.msToFirstChunk": 12.5}, {"ttft_ns": 12_500_000}),
+    Row(
+        "1.1 a reported 0 is 0",
+        {**CHAT, "gen_ai.usage.input_tokens": 5, "gen_ai.usage.output_tokens": 0},
+        {"input_tokens": 5, "output_tokens": 0, "cached_tokens": None},
+    ),
+    Row(
+        "2.10 numbers as text, quoted and with a point",
+        {**CHAT, "gen_ai.usage.input_tokens": '"25"', "gen_ai.usage.output_tokens": "7.0"},
+        {"input_tokens": 25, "output_tokens": 7},
+    ),
+    Row(
+        "K14 an empty method decides nothing",
+        {"mcp.method.name": "", "db.system": "x", "db.vector.query.top_k": 3},
+        RETRIEVAL,
     ),
 ]
 
