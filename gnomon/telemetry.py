@@ -2,6 +2,8 @@
 
 import logging
 import sys
+from contextlib import suppress
+from typing import TextIO, cast
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -9,6 +11,23 @@ from structlog.typing import Processor
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _LAG = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0)
+
+
+class _Unbroken:
+    """A stream that may be closed by its reader: then nobody is told, and the work goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        """Write, if anybody reads."""
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        """Hand over what was written."""
+        with suppress(OSError, ValueError):
+            self._stream.flush()
 
 
 def set_up_logging(level: str, style: str) -> None:
@@ -29,7 +48,7 @@ def set_up_logging(level: str, style: str) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.getLevelNamesMapping()[level.upper()]
         ),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(file=cast("TextIO", _Unbroken(sys.stderr))),
         cache_logger_on_first_use=True,
     )
     # Libraries speak through `logging`; only what needs a look gets through.

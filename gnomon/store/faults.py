@@ -15,7 +15,7 @@ from gnomon.errors import (
     StoreRefused,
     StoreUnavailable,
 )
-from gnomon.store.held import mend_of_file
+from gnomon.store.held import REFUSALS, mend_of_file
 
 UNKNOWN_TABLE = 60
 UNKNOWN_DATABASE = 81
@@ -130,7 +130,7 @@ def code_of(error: Exception) -> int | None:
 def _refused_by_system(text: str) -> int | None:
     """Return the number with which the operating system refused a file, if that is what happened."""
     said = _OS.search(text)
-    if said is not None:
+    if said is not None and int(said["number"]) in REFUSALS:
         return int(said["number"])
     return errno.ENOSPC if _SPACE.search(text) else None
 

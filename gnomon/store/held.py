@@ -93,6 +93,9 @@ _MENDS: Mapping[int, str] = {
     errno.ENOLCK: "the file system grants no locks (NFS?); choose a local directory with --data",
 }
 
+REFUSALS = frozenset({*_MENDS, *_FULL})
+"""Numbers with which the operating system refuses a file, whoever asks."""
+
 
 def mend_of_file(number: int | None) -> str:
     """Return what to do when the operating system refuses a file with this number."""

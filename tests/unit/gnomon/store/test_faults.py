@@ -34,6 +34,7 @@ def test_a_refused_file_is_named_with_the_mend_whatever_the_code(
     ("code", "text", "expected"),
     [
         (27, "Code: 27. DB::Exception: Cannot parse 'errno: 24 in my log'", StoreRefused),
+        (27, "Code: 27. DB::Exception: no, errno: 0, strerror: Success", StoreRefused),
         (1001, "Code: 1001. std::exception: filesystem error: No space left on device", DiskFull),
         (1001, "Code: 1001. std::exception: something else", StoreRefused),
         (40, "Code: 40. DB::Exception: Checksum doesn't match", StoreDamaged),

@@ -1,0 +1,32 @@
+"""What Gnomon tells about itself may find no reader; its work goes on."""
+
+import os
+import subprocess
+import sys
+
+SCRIPT = """
+import structlog
+from gnomon.telemetry import set_up_logging
+set_up_logging("info", "json")
+structlog.get_logger("t").info("first")
+input()
+for _ in range(3):
+    structlog.get_logger("t").error("nobody_reads")
+print("still at work", flush=True)
+"""
+
+
+def test_a_log_that_nobody_reads_any_more_stops_nothing() -> None:
+    reading, writing = os.pipe()
+    running = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=writing,
+        text=True,
+    )
+    os.close(writing)
+    assert b'"first"' in os.read(reading, 4096)
+    os.close(reading)
+    said, _ = running.communicate("go\n", timeout=60)
+    assert said == "still at work\n"
