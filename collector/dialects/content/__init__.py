@@ -1,6 +1,6 @@
 """What agents and people said: messages, tool calls, documents and judgments of every dialect.
 
-Everything here is pure. At ingest run `tool_call`, `query`, `evaluations`, `prompt`,
+Everything here is pure. At ingest run `tool_call`, `query_told`, `evaluations` and
 `content_captured`: they look at keys and parse only what they need.
 `read_bodies` parses whole bodies and runs when somebody asks for a step.
 """
@@ -10,14 +10,13 @@ from collector.dialects.content.capture import content_captured, switch_for
 from collector.dialects.content.documents import documents
 from collector.dialects.content.evaluations import evaluations, evaluations_told
 from collector.dialects.content.gist import assistant_text
-from collector.dialects.content.prompts import Prompt, prompt, query, query_told
+from collector.dialects.content.query import query_told
 from collector.dialects.content.records import LogIndex, ordered
 from collector.dialects.content.tools import ToolCall, tool_call
 from collector.dialects.content.where import bodies_told
 
 __all__ = [
     "LogIndex",
-    "Prompt",
     "ToolCall",
     "assistant_text",
     "bodies_told",
@@ -26,8 +25,6 @@ __all__ = [
     "evaluations",
     "evaluations_told",
     "ordered",
-    "prompt",
-    "query",
     "query_told",
     "read_bodies",
     "switch_for",

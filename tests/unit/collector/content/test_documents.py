@@ -97,12 +97,11 @@ def test_reprs_and_other_things_are_no_documents(words: Any) -> None:
     ],
 )
 def test_the_query_of_a_retrieval_is_found(attributes: dict[str, Any]) -> None:
-    assert content.query(span(attributes), Kind.RETRIEVAL) == "why?"
-    assert content.query(span(attributes), Kind.LLM) is None
+    assert content.query_told(span(attributes)) == (next(iter(attributes)), "why?")
 
 
 def test_a_retrieval_without_a_query_has_none() -> None:
-    assert content.query(span({"input.value": {"top_k": 3, "filters": {}}}), Kind.RETRIEVAL) is None
+    assert content.query_told(span({"input.value": {"top_k": 3, "filters": {}}})) is None
 
 
 @pytest.mark.parametrize("scope", ["", "trace.", "session."])
@@ -185,32 +184,6 @@ def test_judgments_in_span_events_are_found() -> None:
 )
 def test_assessments_of_mlflow_are_found(attributes: dict[str, Any], expected: Evaluation) -> None:
     assert content.evaluations(span(attributes)) == [expected]
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "gen_ai.prompt.name",
-        "langfuse.observation.prompt.name",
-        "traceloop.prompt.key",
-        "prompt.id",
-    ],
-)
-def test_prompts_are_named(key: str) -> None:
-    assert content.prompt(span({key: "weather"})) == content.Prompt(name="weather")
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "gen_ai.prompt.version",
-        "llm.prompt_template.version",
-        "traceloop.prompt.version",
-        "langfuse.observation.prompt.version",
-    ],
-)
-def test_versions_of_prompts_are_text(key: str) -> None:
-    assert content.prompt(span({key: 5})) == content.Prompt(version="5")
 
 
 @pytest.mark.parametrize(

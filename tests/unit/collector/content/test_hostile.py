@@ -122,9 +122,8 @@ def everything(step: Span, kind: Kind, logs: list[LogRecord]) -> Any:
         bodies,
         content.tool_call(step, kind, logs),
         content.documents(step, logs),
-        content.query(step, kind),
+        content.query_told(step),
         content.evaluations(step, logs),
-        content.prompt(step),
         finish_of(step),
         content.assistant_text(bodies),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from collector.dialects import content
+from collector.dialects.read import read_span
 from collector.spans import LogRecord, Span
 from gnomon.model import Bodies, Kind
 from tests import samples
@@ -214,10 +215,10 @@ def test_evaluations_in_logs_belong_to_their_span(name: str) -> None:
 @pytest.mark.parametrize("name", with_key("prompt_version"))
 def test_prompts_are_named_with_their_version(name: str) -> None:
     for read in readings(name, "prompt_version"):
-        found = content.prompt(read.span)
-        assert found.version == read.stated["prompt_version"], read
+        found = read_span(read.span).values
+        assert found["prompt_version"] == read.stated["prompt_version"], read
         if "prompt_name" in read.stated:
-            assert found.name == read.stated["prompt_name"], read
+            assert found["prompt_name"] == read.stated["prompt_name"], read
 
 
 @pytest.mark.parametrize("name", samples.names())

@@ -1,25 +1,12 @@
-"""What was asked of a retrieval, and which managed prompt a call used."""
+"""What was asked of a retrieval."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from collector.dialects.values import as_data, found, unquoted
 from collector.spans import Span
-from gnomon.model import JsonValue, Kind
+from gnomon.model import JsonValue
 
-_NAMES: Final = (
-    "gen_ai.prompt.name",
-    "langfuse.observation.prompt.name",
-    "traceloop.prompt.key",
-    "prompt.id",
-)
-_VERSIONS: Final = (
-    "gen_ai.prompt.version",
-    "llm.prompt_template.version",
-    "traceloop.prompt.version",
-    "langfuse.observation.prompt.version",
-)
 _PLAIN: Final = ("gen_ai.retrieval.query.text", "reranker.query")
 _BODIES: Final = (
     "input.value",
@@ -44,37 +31,10 @@ _FRAMES: Final = ("kwargs", "inputs", "args")
 _MAX_NESTING: Final = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """A managed prompt: its name and its version, always as text."""
-
-    name: str | None = None
-    version: str | None = None
-
-
-def prompt(span: Span) -> Prompt:
-    """Return the managed prompt a span names."""
-    return Prompt(name=_first(span, _NAMES), version=_first(span, _VERSIONS))
-
-
-def _first(span: Span, keys: tuple[str, ...]) -> str | None:
-    attributes = span.attributes
-    for key in keys:
-        if key in attributes and (value := unquoted(attributes[key])):
-            return value
-    return None
-
-
-def query(span: Span, kind: Kind) -> str | None:
-    """Return what a retrieval was asked; None for every other kind."""
-    told = query_told(span) if kind is Kind.RETRIEVAL else None
-    return None if told is None else told[1]
-
-
 def query_told(span: Span) -> tuple[str, str] | None:
     """Return the attribute that holds what a retrieval was asked, and the question."""
     for key in _PLAIN:
-        if plain := _first(span, (key,)):
+        if plain := unquoted(span.attributes.get(key)):
             return key, plain
     for key in _BODIES:
         words = found(span.attributes.get(key))
