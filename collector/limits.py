@@ -166,7 +166,7 @@ LIMITS: tuple[Limit, ...] = (
     ),
     _limit(
         "no_tokens_streaming",
-        rf"{_OPENLLMETRY}(openai|anthropic).*",
+        rf"{_OPENLLMETRY}(openai(\.v\d)?|anthropic)",
         _no_tokens,
         "tokens are unknown: OpenLLMetry before 0.50 does not report those of streamed calls",
         "Upgrade OpenLLMetry.",

@@ -51,6 +51,11 @@ def _answered_id(facts: Facts, _key: str) -> JsonValue:
     return facts.answer.id
 
 
+def _name(value: JsonValue) -> JsonValue:
+    """Read a name; an object that describes a model is none."""
+    return found(value) if isinstance(value, str) else None
+
+
 _UNDIRECTED = (
     "llm.model_name",
     "embedding.model_name",
@@ -202,10 +207,10 @@ MODELS: tuple[Field, ...] = (
         "request_model",
         (
             *keys("M4", "gen_ai.request.model", "llm.request.model_name"),
-            *inside("M4", "llm.invocation_parameters", "model"),
-            *inside("M4", "input.value", "model", only=MODEL_CALL),
+            *inside("M4", "llm.invocation_parameters", "model", take=_name),
+            *inside("M4", "input.value", "model", take=_name, only=MODEL_CALL),
             *keys("M4", "ai.model.id"),
-            *inside("M4", "mlflow.spanInputs", "model", only=MODEL_CALL),
+            *inside("M4", "mlflow.spanInputs", "model", take=_name, only=MODEL_CALL),
             *keys("M4", "model", take=quoted, only=MODEL_CALL),
             *keys("M4", "langsmith.metadata.ls_model_name", "model_name", "crewai.agent.llm"),
             *keys("M6", *_UNDIRECTED, take=quoted, only=FAILED),

@@ -66,3 +66,17 @@ def test_what_can_not_be_seen_in_a_run_is_for_the_doctor():
     told = told_by(steps_of(span).values())
     assert limits_of(told) == []
     assert [limit.name for limit in limits_of(told, possible=True)] == ["no_completions"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "names"),
+    [
+        ("opentelemetry.instrumentation.openai.v1", ["no_tokens_streaming"]),
+        ("opentelemetry.instrumentation.anthropic", ["no_tokens_streaming"]),
+        ("opentelemetry.instrumentation.openai_v2", []),
+        ("opentelemetry.instrumentation.openai_agents", ["no_tokens_openllmetry_agents"]),
+    ],
+)
+def test_a_limit_of_one_library_is_not_said_of_another(scope, names):
+    span = make_span(attributes={"gen_ai.operation.name": "chat"}, scope_name=scope)
+    assert [limit.name for limit in limits_of(told_by(steps_of(span).values()))] == names

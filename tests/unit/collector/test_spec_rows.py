@@ -467,6 +467,154 @@ ROWS: list[Row] = [
         {"mcp.method.name": "", "db.system": "x", "db.vector.query.top_k": 3},
         RETRIEVAL,
     ),
+    Row(
+        "M4 an object that describes a model is no name",
+        {OI: "LLM", "input.value": '{"model":{"id":7}}', "model_name": "m"},
+        {"request_model": "m"},
+    ),
+    Row(
+        "M4 the order of the keys",
+        {
+            **CHAT,
+            "llm.invocation_parameters": '{"model":"second"}',
+            "gen_ai.request.model": "first",
+            "ai.model.id": "fourth",
+            "input.value": '{"model":"third"}',
+        },
+        {"request_model": "first"},
+    ),
+    Row(
+        "T3 the cache in the details of Langfuse, with dots in the key",
+        {
+            "langfuse.observation.type": "generation",
+            "langfuse.observation.usage_details": json.dumps(
+                {"input": 9, "output": 2, "prompt_tokens_details.cached_tokens": 4}
+            ),
+        },
+        {"kind": "llm", "input_tokens": 9, "output_tokens": 2, "cached_tokens": 4},
+    ),
+    Row(
+        "T1 of an embedding Vercel's own count comes first",
+        {"ai.operationId": "ai.embed.doEmbed", "ai.usage.tokens": 4, "ai.usage.inputTokens": 9},
+        {"kind": "embedding", "input_tokens": 4},
+    ),
+    Row(
+        "3.3 Claude Code leaves the cache out",
+        {
+            "span.type": "llm_request",
+            "input_tokens": 5,
+            "output_tokens": 2,
+            "cache_read_tokens": 70,
+            "cache_creation_tokens": 25,
+        },
+        {"input_tokens": 100, "cached_tokens": 70, "cache_write_tokens": 25, "flags": ()},
+        CLAUDE_CODE,
+    ),
+    Row(
+        "3.3 more cache than input: it was exclusive",
+        {
+            **CHAT,
+            "gen_ai.usage.input_tokens": 5,
+            "gen_ai.usage.cache_read.input_tokens": 70,
+            "gen_ai.usage.cache_write.input_tokens": 25,
+        },
+        {"input_tokens": 100, "flags": ("tokens_adjusted",)},
+    ),
+    Row(
+        "T7 tokens of a container are kept apart",
+        {
+            "ai.operationId": "ai.generateText",
+            "ai.usage.inputTokens": 9,
+            "ai.usage.outputTokens": 2,
+        },
+        {
+            "kind": "workflow",
+            "input_tokens": None,
+            "aggregate_usage": {"input_tokens": 9, "output_tokens": 2},
+        },
+    ),
+    Row(
+        "2.7 Claude Code's command",
+        {"span.type": "tool", "tool_name": "Bash", "full_command": "ls -l"},
+        {"tool_name": "Bash", "tool_arguments": '{"command":"ls -l"}'},
+        CLAUDE_CODE,
+    ),
+    Row(
+        "2.7 tool.parameters that are a schema",
+        {OI: "TOOL", "tool.name": "w", "tool.parameters": '{"type":"object","properties":{}}'},
+        {"tool_arguments": None},
+    ),
+    Row(
+        "2.7 tool.parameters that are arguments",
+        {OI: "TOOL", "tool.name": "w", "tool.parameters": '{"city":"Paris"}'},
+        {"tool_arguments": '{"city":"Paris"}'},
+    ),
+    Row(
+        "2.7 the id of a call inside its result",
+        {
+            OI: "TOOL",
+            "tool.name": "w",
+            "output.value": '{"output":{"kwargs":{"content":"ok","tool_call_id":"c9"},"lc":1}}',
+        },
+        {"tool_call_id": "c9", "tool_result": "ok"},
+    ),
+    Row(
+        "2.7 the name of a tool that only the span tells",
+        {"gen_ai.operation.name": "execute_tool"},
+        {"tool_name": "get_weather"},
+        {"name": "execute_tool get_weather"},
+    ),
+    Row(
+        "2.7 the tool a ToolInvoker called",
+        {
+            "haystack.component.type": "ToolInvoker",
+            "haystack.component.output": json.dumps(
+                {
+                    "tool_messages": [
+                        {
+                            "content": [
+                                {
+                                    "tool_call_result": {
+                                        "result": "sunny",
+                                        "error": False,
+                                        "origin": {
+                                            "tool_name": "w",
+                                            "arguments": {"a": 1},
+                                            "id": "c",
+                                        },
+                                    }
+                                }
+                            ]
+                        }
+                    ]
+                }
+            ),
+        },
+        {
+            "tool_name": "w",
+            "tool_call_id": "c",
+            "tool_arguments": '{"a":1}',
+            "tool_result": "sunny",
+        },
+        {"name": "haystack.component.run", "scope_name": "haystack"},
+    ),
+    Row(
+        "2.7 prompts carry a version as text",
+        {**CHAT, "traceloop.prompt.key": "desk", "traceloop.prompt.version": 7},
+        {"prompt_name": "desk", "prompt_version": "7"},
+    ),
+    Row(
+        "K10 who decided",
+        {"span.type": "tool.blocked_on_user", "source": "user_temporary", "decision": "accept"},
+        {"kind": "human", "decision": "accept", "decision_source": "user_temporary"},
+        CLAUDE_CODE,
+    ),
+    Row(
+        "K10 what the configuration decided is no action of a person",
+        {"span.type": "tool.blocked_on_user", "source": "config", "decision": "accept"},
+        {"kind": "other", "decision": "accept", "decision_source": "config"},
+        CLAUDE_CODE,
+    ),
 ]
 
 
