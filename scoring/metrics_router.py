@@ -43,8 +43,9 @@ def build_router(
 class _Asked:
     """The runs a request is about."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, origin: str = "production") -> None:
         self._clock = clock
+        self._origin = origin
 
     def __call__(
         self,
@@ -56,7 +57,13 @@ class _Asked:
         ] = None,
         since: When = None,
         until: When = None,
-        origin: Annotated[str, Query(pattern="^(production|shadow|replay|all)$")] = "production",
+        origin: Annotated[
+            str | None,
+            Query(
+                pattern="^(production|shadow|replay|all)$",
+                description="Unset: production, and all of them where tasks are compared.",
+            ),
+        ] = None,
     ) -> Scope:
         """Return the scope that the parameters name."""
         now = to_nanos(self._clock())
@@ -67,8 +74,12 @@ class _Asked:
             slices=_slices(slice or []),
             since=None if since is None else moment_of(since, now),
             until=None if until is None else moment_of(until, now),
-            origin=None if origin == "all" else Origin(origin),
+            origin=_origin(origin or self._origin),
         )
+
+
+def _origin(said: str) -> Origin | None:
+    return None if said == "all" else Origin(said)
 
 
 def _slices(asked: list[str]) -> dict[str, str]:
@@ -145,6 +156,7 @@ def _add_behind(router: APIRouter, metrics: MetricReader, clock: Clock) -> None:
 
 def _add_compare(router: APIRouter, compare: CompareReader, clock: Clock) -> None:
     asked = _Asked(clock)
+    tried = _Asked(clock, origin="all")  # suites try tasks, production seldom does
 
     @router.get("/compare/live", operation_id="compare_live")
     def compare_live(
@@ -160,7 +172,7 @@ def _add_compare(router: APIRouter, compare: CompareReader, clock: Clock) -> Non
 
     @router.get("/compare/tasks", operation_id="compare_tasks")
     def compare_tasks(
-        scope: Annotated[Scope, Depends(asked)],
+        scope: Annotated[Scope, Depends(tried)],
         base: Version,
         cand: Version,
         metric: Measured | None = None,

@@ -200,14 +200,16 @@ def _pins(found: OnTasks | None) -> Sequence[tuple[str, str, str, str]]:
     if found is None:
         return ()
     return [
-        (pin.name, _told(pin.base), _told(pin.cand), _known(pin))
+        (pin.name, _told(pin.base), _told(pin.cand), _known(pin, found.setting.manifests.changed))
         for pin in found.setting.manifests.pins
     ]
 
 
-def _known(pin: Pin) -> str:
+def _known(pin: Pin, changed: Sequence[str]) -> str:
     if not pin.known:
         return "not told by both"
+    if pin.changed and pin.name not in changed:
+        return "the version's own name"
     return "changed" if pin.changed else "same"
 
 

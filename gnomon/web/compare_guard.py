@@ -87,7 +87,7 @@ def _new_violation(one: Broken) -> NewViolation:
 
 
 def _share_words(one: Rate) -> str:
-    n = f"n = {count(one.n)}"
+    n = f"n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{count(one.n)}"
     if one.value is None and not bounded(one):
         return f"no data, {n}"
     if one.value is None:

@@ -198,10 +198,13 @@ def tasks_part(found: OnTasks, here: Asked, show: Show | None) -> TasksPart:
 
 
 def _p_values(difference: Difference) -> Sequence[tuple[str, str]]:
-    return [
-        (_METHODS.get(name, name), "undefined" if p is None else f"{p:.3f}")
-        for name, p in difference.p_values.items()
-    ]
+    return [(_METHODS.get(name, name), _p_words(p)) for name, p in difference.p_values.items()]
+
+
+def _p_words(p: float | None) -> str:
+    if p is None:
+        return "is undefined"
+    return "< 0.001" if p < 0.0005 else f"= {p:.3f}"
 
 
 def _sized(size: str, tasks: int) -> Sized:

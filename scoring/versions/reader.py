@@ -105,8 +105,11 @@ class CompareReader:
         found = on_tasks(*_only(units, new, old), confidence=plan.confidence)
         found = replace(found, difference=bare(found.difference, WITHHELD))
         guard = self._task_guard(asked, units, plan.section.trials)
-        # Invariants wait for no look: a new violation fails at once.
-        return found, guard, self._registry.ruling(ruled, guard.over(ruled.decision))
+        decision = ruled.decision
+        if not (ruled.waits or self._waits(asked, [unit.task for unit in units])):
+            # Invariants wait for no look: a new violation fails once both sides are judged.
+            decision = guard.over(decision)
+        return found, guard, self._registry.ruling(ruled, decision)
 
     def live(
         self, scope: Scope, *, base: str, cand: str, metric: Measured | None = None,

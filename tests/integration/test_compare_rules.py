@@ -140,6 +140,15 @@ def test_a_new_violation_fails_before_any_look_and_an_old_one_does_not(world: Wo
     assert reader.on_tasks(SCOPE, **BOTH).ruling.decision.verdict == "FAIL"
 
 
+def test_a_violation_is_not_new_while_the_baseline_is_not_judged(world: World) -> None:
+    late = world.run(judged=False, keys={"task_id": "t0"})
+    world.run(verified=True, broken="prohibited.0", keys={"task_id": "t0"}, agent_version="rc4")
+    reader = compare(world.store, rule(12))
+    assert reader.on_tasks(SCOPE, **BOTH).ruling.decision.verdict == "NOT ENOUGH DATA"
+    world.judge(late, True)
+    assert reader.on_tasks(SCOPE, **BOTH).ruling.decision.verdict == "FAIL"
+
+
 def test_the_guard_tells_false_claims_of_both_sides(world: World) -> None:
     for task in range(4):
         world.run(verified=True, claimed=True, keys={"task_id": f"t{task}"})

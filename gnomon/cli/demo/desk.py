@@ -3,7 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
@@ -29,6 +29,8 @@ from gnomon.errors import ConfigError
 OPENINFERENCE_RATE = 0.04
 _FOLLOW_UP_AFTER = 45 * 1_000_000_000
 """Nobody asks again sooner than this after the last word."""
+REHEARSED_AT = 0.4
+"""The place in the history whose world rehearsals meet: the slow payment provider."""
 _REMEMBERED = 400
 _BLOCKING = frozenset({"declined", "approval_pending"})
 _MANY = 4_096
@@ -95,12 +97,12 @@ class _Recorder(SpanProcessor):
 class Desk:
     """Handles tickets in order. The same seed, start and times give the same spans."""
 
-    def __init__(self, seed: int, salt: str = "") -> None:
+    def __init__(self, seed: int, salt: str = "", *, rehearsal: bool = False) -> None:
         self._chance = Chance(f"refund desk {seed}", salt)
         self._ids = SeededIds()
         self._recorder = _Recorder()
         self._closed: deque[_Closed] = deque(maxlen=_REMEMBERED)
-        self._instruments = _instruments(self._ids, self._recorder)
+        self._instruments = _instruments(self._ids, self._recorder, rehearsal=rehearsal)
 
     def handle(self, index: int, at: Nanos, position: float) -> Handled:
         """Handle the ticket that comes in at a moment; positions from 1 on are live."""
@@ -108,6 +110,22 @@ class Desk:
         ticket = self._ticket(chance, at)
         release = release_at(position, chance)
         plan = make_plan(ticket, release, position, chance)
+        return self._work(index, at, ticket, plan, chance)
+
+    def rehearse(self, task: int, release: Release, at: Nanos) -> Handled:
+        """Let one release try a task: every release meets the same request and the same faults."""
+        case = self._chance.below("task", task)
+        own = case.below(release.version)
+        ticket = replace(
+            new_ticket(case),
+            id=f"T-{own.code('ticket')}",
+            conversation=f"conv-{own.code('conversation', 10).lower()}",
+            task=f"R-{task + 1:02}",
+        )
+        plan = make_plan(ticket, release, REHEARSED_AT, case, own)
+        return self._work(task, at, ticket, plan, own)
+
+    def _work(self, index: int, at: Nanos, ticket: Ticket, plan: Plan, chance: Chance) -> Handled:
         world = World(
             caller=ticket.customer,
             order=ticket.order,
@@ -118,7 +136,7 @@ class Desk:
         dialect: Dialect = "openinference" if other else "otel-genai"
         self._ids.begin(chance)
         model = PseudoModel(ticket, plan, chance.below("model"))
-        agent = Agent(model, world, self._instruments[release.version, dialect], chance)
+        agent = Agent(model, world, self._instruments[plan.release.version, dialect], chance)
         ended = agent.handle(ticket, at)
         self._remember(ticket, world, ended)
         worked = _Worked(ticket=ticket, plan=plan, world=world, agent=agent, ended=ended)
@@ -144,13 +162,13 @@ class Desk:
 
 
 def _instruments(
-    ids: SeededIds, recorder: SpanProcessor
+    ids: SeededIds, recorder: SpanProcessor, *, rehearsal: bool
 ) -> Mapping[tuple[str, Dialect], Instrument]:
     found: dict[tuple[str, Dialect], Instrument] = {}
     for release in RELEASES:
         provider = TracerProvider(
             sampler=ALWAYS_ON,
-            resource=_resource(release),
+            resource=_resource(release, rehearsal=rehearsal),
             shutdown_on_exit=False,
             id_generator=ids,
             span_limits=SpanLimits(
@@ -174,13 +192,15 @@ def _live(tracer: Tracer) -> Tracer:
     return tracer
 
 
-def _resource(release: Release) -> Resource:
+def _resource(release: Release, *, rehearsal: bool) -> Resource:
+    origin = {"gnomon.origin": "replay"} if rehearsal else {}
     return Resource(
         {
+            **origin,
             "service.name": "refund-desk",
             "service.version": release.version,
             "service.instance.id": f"refund-desk-{release.version}-0",
-            "deployment.environment.name": "production",
+            "deployment.environment.name": "rehearsal" if rehearsal else "production",
             "telemetry.sdk.language": "python",
             "telemetry.sdk.name": "opentelemetry",
             "telemetry.sdk.version": sdk_version,

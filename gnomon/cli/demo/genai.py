@@ -168,7 +168,9 @@ class GenAi:
 
 def business(ticket: Ticket, release: Release) -> Mapping[str, AttributeValue]:
     """Return what ties a run to the shop's own records, and what it was made of."""
+    rehearsed = {"rehearsal.task": ticket.task} if ticket.task else {}
     return {
+        **rehearsed,
         "user.id": ticket.customer,
         "order.id": ticket.order.id,
         "ticket.id": ticket.id,

@@ -44,8 +44,15 @@ class Plan:
     """What the agent means to pay back."""
 
 
-def make_plan(ticket: Ticket, release: Release, position: float, chance: Chance) -> Plan:
-    """Draw the script of a run; positions from 1 on are live."""
+def make_plan(
+    ticket: Ticket, release: Release, position: float, chance: Chance, agent: Chance | None = None
+) -> Plan:
+    """Draw the script of a run; positions from 1 on are live.
+
+    agent: where the agent's own mistakes are drawn from, when the world around it is to be the
+    same in several runs.
+    """
+    own = agent or chance
     model_fault = _model_fault(chance)
     faults = Faults(
         payment=_payment_fault(position, chance),
@@ -54,14 +61,14 @@ def make_plan(ticket: Ticket, release: Release, position: float, chance: Chance)
     )
     mistake = None
     if model_fault is not ModelFault.DOWN:
-        mistake = _mistake(possible(ticket, faults), release, chance)
+        mistake = _mistake(possible(ticket, faults), release, own)
     total = ticket.order.total
     return Plan(
         release=release,
         faults=faults,
         model_fault=model_fault,
         mistake=mistake,
-        unverified=chance.pick("unverified", tuple(Unverified)),
+        unverified=own.pick("unverified", tuple(Unverified)),
         amount=total if mistake is Mistake.WRONG_AMOUNT else ticket.amount,
     )
 

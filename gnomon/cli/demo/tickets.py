@@ -80,6 +80,8 @@ class Ticket:
     """What must go back; None: nothing may."""
     text: str
     paid_before: tuple[Refund, ...] = ()
+    task: str = ""
+    """The task that is rehearsed; '' for a customer's own request."""
 
 
 def new_ticket(chance: Chance) -> Ticket:

@@ -11,6 +11,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 from gnomon.cli.demo.chance import Chance
 from gnomon.cli.demo.desk import Desk, Handled
 from gnomon.cli.demo.emit import GrpcSender, HttpSender, Sender
+from gnomon.cli.demo.rehearsal import TASKS, rehearsal
+from gnomon.cli.demo.releases import RELEASES
 from gnomon.cli.demo.schedule import (
     AGAIN,
     HISTORY_RUNS,
@@ -57,6 +59,7 @@ def run_traffic(
     """Send a day of history that ends at `start`, then live traffic; return what was sent.
 
     `on_truth` hears what really happened in a run once all its spans are acknowledged.
+    Without a number of runs the rehearsal of the new release goes ahead of the history.
     `endpoint` is the receiver's OTLP/HTTP base (`http://127.0.0.1:4318`); with `grpc_address`
     (`127.0.0.1:4317`) every fifth request goes there. Ends after `runs` runs (None: never) or
     when `stop` is set. `speed` sets how many live requests come in; their own pace stays real.
@@ -76,6 +79,8 @@ def run_traffic(
         on_truth=on_truth,
     )
     try:
+        if runs is None:
+            traffic.rehearse(seed)
         return traffic.run(runs=runs, speed=speed)
     finally:
         for sender in senders:
@@ -98,7 +103,8 @@ class Traffic:
     ) -> None:
         self._senders = senders
         self._chance = Chance(f"traffic {seed}")
-        self._desk = Desk(seed, salt=start.isoformat())
+        self._salt = start.isoformat()
+        self._desk = Desk(seed, salt=self._salt)
         self._start = to_nanos(start)
         self._clock = clock
         self._stop = stop
@@ -108,10 +114,23 @@ class Traffic:
         self._flushed = Nanos(0)
         self._number = 0
         self._tally = Tally(history_runs=0, on_truth=on_truth)
+        self._rehearsed = 0
+
+    def rehearse(self, seed: int) -> None:
+        """Send what both releases did at the same tasks before the rollout."""
+        self._rehearsed = TASKS * len(RELEASES)
+        self._tally.history_runs = self._rehearsed + HISTORY_RUNS
+        for handled in rehearsal(seed, self._salt, self._start):
+            run = Pending(truth=handled.truth, left=len(handled.spans))
+            for span in handled.spans:
+                self._send_off(span, run, span.end_time or handled.truth.ended_at)
+            self._collect(handled.truth.ended_at)
+        self._flush(self._flushed)
 
     def run(self, *, runs: int | None, speed: float) -> Totals:
         """Send everything that is asked for, or what there was time for."""
-        self._tally.history_runs = min(HISTORY_RUNS, HISTORY_RUNS if runs is None else runs)
+        history = min(HISTORY_RUNS, HISTORY_RUNS if runs is None else runs)
+        self._tally.history_runs = self._rehearsed + history
         for arrival in arrivals(self._chance, self._start, runs=runs, speed=speed):
             self._bring(until=arrival.at)
             if self._stop.is_set():
