@@ -235,6 +235,8 @@ SELECT
     if(countIf(state = 'settled') = 0, NULL, durations[1]) AS p50_ns,
     if(countIf(state = 'settled') = 0, NULL, durations[2]) AS p95_ns,
     round(sum(runs.cost_usd), 9) AS cost_usd,
+    count(runs.cost_usd) AS costed,
+    countIf(runs.input_tokens IS NOT NULL OR runs.output_tokens IS NOT NULL) AS tokened,
     sum(runs.unpriced_calls) AS unpriced_calls,
     -- Sums of UInt64 wrap around: added up in 128 bits, shown as the most that 64 hold.
     sum(toUInt128(runs.input_tokens)) AS input_sum,

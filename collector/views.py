@@ -94,11 +94,15 @@ class RunBucket:
     p95_ns: int | None = None
     cost_usd: float | None = None
     """Sum over the runs whose cost is known."""
+    costed: int = 0
+    """Runs whose cost is known."""
     unpriced_calls: int = 0
     """Model calls that could not be priced."""
     input_tokens: int | None = None
     cached_tokens: int | None = None
     output_tokens: int | None = None
+    tokened: int = 0
+    """Runs that reported input or output tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -235,6 +235,8 @@ def bucket(start: int, runs: Sequence[Run]) -> RunBucket:
         p50_ns=times[-(-len(times) // 2) - 1] if times else None,
         p95_ns=times[-(-len(times) * 19 // 20) - 1] if times else None,
         cost_usd=sum(costs) if costs else None,
+        costed=len(costs),
+        tokened=sum(run.input_tokens is not None or run.output_tokens is not None for run in runs),
         unpriced_calls=sum(run.unpriced_calls for run in runs),
         input_tokens=total("input_tokens"),
         cached_tokens=total("cached_tokens"),

@@ -11,6 +11,7 @@ from gnomon.web.plots import Data, Figure, few, frame_of, links_of
 from gnomon.web.svg import Series
 from scoring.stats.rates import wilson
 from scoring.stats.results import Estimate, Metric
+from scoring.stats.standing import LEAST, surely_above
 
 _LOG_FROM = 40
 """Durations that differ by more are drawn on a logarithmic axis."""
@@ -130,15 +131,11 @@ def duration_figure(data: Data, total: RunBucket) -> Figure:
     known = [value for value in (*p50, *p95) if value is not None]
     wide = len(known) > 1 and min(known) > 0 and max(known) / min(known) > _LOG_FROM
     scale = log_time_axis(known) if wide else time_axis(known)
-    title = (
-        f"Half of the runs take {duration(total.p50_ns)}, one in twenty {duration(total.p95_ns)}"
-    )
-    if total.p50_ns is None:
-        title = "No settled run yet"
+    settled = total.runs - total.open
     frame = frame_of(
         data,
         title=f"Duration of settled runs, per {data.each}",
-        finding=title if total.p50_ns is None else f"{title} or more",
+        finding=_duration_finding(total, settled),
         readings=[
             name
             + (
@@ -156,7 +153,8 @@ def duration_figure(data: Data, total: RunBucket) -> Figure:
     return Figure(
         name="duration",
         title=frame.finding,
-        subtitle=f"p50 and p95 per {data.each}, nearest rank" + (", log scale" if wide else ""),
+        subtitle=f"p50 and p95 per {data.each}, nearest rank, n = {count(settled)}"
+        + (", log scale" if wide else ""),
         chart=svg.lines(
             frame,
             [
@@ -174,6 +172,15 @@ def duration_figure(data: Data, total: RunBucket) -> Figure:
     )
 
 
+def _duration_finding(total: RunBucket, settled: int) -> str:
+    if total.p50_ns is None:
+        return "No settled run yet"
+    half = f"Half of the runs take {duration(total.p50_ns)}"
+    if settled < LEAST:  # of so few, nobody knows what one in twenty takes
+        return f"{half} or more (n = {count(settled)})"
+    return f"{half}, one in twenty {duration(total.p95_ns)} or more"
+
+
 def band_of(estimate: Estimate | None) -> tuple[float, float] | None:
     """Return the limits of an estimate, if it has both."""
     if estimate is None or estimate.low is None or estimate.high is None:
@@ -186,15 +193,26 @@ def _errors_finding(data: Data, estimates: Sequence[Estimate | None], errors: Me
     whole = errors.measure
     if whole.value is None:
         return "No finished run yet"
+    limit, looks = whole.high or 0.0, sum(estimate is not None for estimate in estimates)
     peaks = [
-        (estimate.value or 0.0, name)
-        for name, estimate in zip(data.names(), estimates, strict=True)
-        if estimate is not None and (estimate.low or 0.0) > (whole.high or 0.0)
+        (estimate.value or 0.0, name, point.runs - point.unknown)
+        for name, point, estimate in zip(data.names(), data.points, estimates, strict=True)
+        if point is not None and estimate is not None and _peak(point, estimate, limit, looks)
     ]
     if peaks:
-        value, name = max(peaks)
-        return f"Errors stood out {name}: {percent(value)} against {percent(whole.value)}"
+        value, name, n = max(peaks)
+        return (
+            f"Errors stood out {name}: {percent(value)} (n = {count(n)})"
+            f" against {percent(whole.value)}"
+        )
     return f"{percent(whole.value)} of the runs ended in error; no {stretch(data)} stands out"
+
+
+def _peak(point: RunBucket, estimate: Estimate, limit: float, looks: int) -> bool:
+    n = point.runs - point.unknown
+    if n >= LEAST:
+        return (estimate.low or 0.0) > limit
+    return surely_above(point.errors, n, limit, looks=looks)
 
 
 def stretch(data: Data) -> str:

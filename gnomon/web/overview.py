@@ -9,12 +9,11 @@ from collector.views import Deploy, FacetCount, RunBucket, RunFilter, RunPositio
 from gnomon.clock import Nanos
 from gnomon.web import charts, figures, usage_charts
 from gnomon.web.filters import DEFAULT_PERIOD, Query
-from gnomon.web.formats import NO_DATA, count
 from gnomon.web.freshness import HOUR, Account, Freshness, account, accounts, freshness
 from gnomon.web.judged_board import JudgedBoard
 from gnomon.web.plots import Data, Figure
 from gnomon.web.port import PageReader
-from gnomon.web.tiles import Tile, each, tiles, tokens_of
+from gnomon.web.tiles import Tile, among, each, tiles, tokens_each
 from gnomon.web.timeline import PERIODS, SECOND, Period, back_from
 from scoring.metrics.pulse import Pulse
 from scoring.stats import rates
@@ -194,7 +193,6 @@ def _version(
 ) -> VersionRow:
     named = (total.agent, total.version)
     mine = query.having(agent=total.agent or None, version=total.version)
-    tokens = tokens_of(total)
     return VersionRow(
         agent=total.agent,
         version=total.version,
@@ -204,8 +202,8 @@ def _version(
         pulse=judged.versions.get(named) if judged else None,
         p50_ns=total.p50_ns,
         p95_ns=total.p95_ns,
-        cost=each(total),
-        tokens=NO_DATA if tokens is None or not total.runs else count(round(tokens / total.runs)),
+        cost=each(total) + among(total.costed, total),
+        tokens=tokens_each(total) + among(total.tokened, total),
         href=mine.url(),
         errors_href=mine.having(status="error").url(),
     )

@@ -113,7 +113,7 @@ def tiles(
         of(
             "Cost",
             cost(total.cost_usd, total.unpriced_calls),
-            f"{each(total)} a run" + _unpriced(total),
+            f"{each(total)} a run{among(total.costed, total)}" + _unpriced(total),
             cost(before.cost_usd, before.unpriced_calls),
             lambda point: point.cost_usd,
         ),
@@ -143,10 +143,23 @@ def tokens_of(bucket: RunBucket) -> int | None:
 
 
 def each(bucket: RunBucket) -> str:
-    """Return the cost of a run on average."""
-    if bucket.cost_usd is None or not bucket.runs:
+    """Return the cost on average of a run whose cost is known."""
+    if bucket.cost_usd is None or not bucket.costed:
         return NO_DATA
-    return cost(bucket.cost_usd / bucket.runs, bucket.unpriced_calls)
+    return cost(bucket.cost_usd / bucket.costed, bucket.unpriced_calls)
+
+
+def tokens_each(bucket: RunBucket) -> str:
+    """Return the tokens on average of a run that reported them."""
+    tokens = tokens_of(bucket)
+    if tokens is None or not bucket.tokened:
+        return NO_DATA
+    return count(round(tokens / bucket.tokened))
+
+
+def among(known: int, bucket: RunBucket) -> str:
+    """Return how many runs an average is of, where that is not all and not none."""
+    return f" (n = {count(known)})" if 0 < known < bucket.runs else ""
 
 
 def _unpriced(bucket: RunBucket) -> str:

@@ -6,7 +6,7 @@ from gnomon.web.axes import axis
 from gnomon.web.formats import cost, count, percent, plural, short_count, usd
 from gnomon.web.plots import Data, Figure, frame_of, links_of
 from gnomon.web.svg import Series
-from gnomon.web.tiles import each
+from gnomon.web.tiles import among, each
 
 
 def cost_figure(data: Data, total: RunBucket, words: str) -> Figure:
@@ -16,7 +16,11 @@ def cost_figure(data: Data, total: RunBucket, words: str) -> Figure:
     known = total.cost_usd is not None
     unpriced = total.unpriced_calls
     whole = cost(total.cost_usd, unpriced)
-    title = f"{whole} in {words}, {each(total)} a run" if known else "No cost is known"
+    title = (
+        f"{whole} in {words}, {each(total)} a run{among(total.costed, total)}"
+        if known
+        else "No cost is known"
+    )
     subtitle = f"USD per {data.each}, by the price table" + (
         f"; {plural(unpriced, 'model call')} without a price left out" if unpriced else ""
     )

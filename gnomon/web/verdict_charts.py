@@ -12,6 +12,7 @@ from gnomon.web.svg import Series
 from scoring.metrics.figures import NOT_ENOUGH
 from scoring.metrics.pulse import Beat, Pulse
 from scoring.stats.results import Shown
+from scoring.stats.standing import LEAST, surely_below
 
 Points = Sequence[Beat | None]
 _ROOM = 0.4
@@ -158,20 +159,35 @@ def _finding(data: Data, points: Points, whole: Shown) -> str:
         return "Not enough data: too many traces are incomplete"
     if whole.value is None and not bounded(whole):
         return "No run is verified yet"
+    limit, looks = whole.low or 0.0, sum(point is not None for point in points)
     dips = [
-        (point.most.shown.value or 0.0, name, point.unknown)
+        (point.most.shown.value or 0.0, name, point)
         for name, point in zip(data.names(), points, strict=True)
-        if point is not None and (band := _band(point)) and band[1] < (whole.low or 0.0)
+        if point is not None and _dip(point, limit, looks)
     ]
     said, least = percent(whole.value), percent(whole.value)
     if whole.value is None:
         said = span_words(whole.low or 0.0, whole.high or 0.0, "rate")
         least = f"at least {percent(whole.low)}"
     if dips:
-        value, name, unknown = min(dips)
-        word = "at most " if unknown else ""
-        return f"The pass rate fell to {word}{percent(value)} {name}, against {least}"
+        value, name, dip = min(dips, key=lambda one: one[:2])
+        word = "at most " if dip.unknown else ""
+        n = f"n = {count(dip.pass_rate.shown.n)}"
+        return f"The pass rate fell to {word}{percent(value)} {name} ({n}), against {least}"
     return f"{said} of the settled runs pass; no {stretch(data)} stands out"
+
+
+def _dip(point: Beat, limit: float, looks: int) -> bool:
+    """Tell a fall from chance; of few units the open ones count as right, and each run as one."""
+    band = _band(point)
+    if band is None:
+        return False
+    shown = point.pass_rate.shown
+    if shown.n >= LEAST:
+        return band[1] < limit
+    right = point.passed + point.unknown
+    alone = shown.unit == "run"
+    return alone and surely_below(right, right + point.failed, limit, looks=looks)
 
 
 def _reading(name: str, point: Beat | None) -> str:

@@ -115,7 +115,7 @@ def test_every_judged_tile_links_to_exactly_its_runs(full: Site, world: World) -
 def test_the_fall_of_the_pass_rate_is_the_title_and_versions_are_marked(full: Site) -> None:
     text = full.client.get("/?period=30d").text
     assert re.search(
-        r"The pass rate fell to (at most )?[\d.]+ % 1[4-6] Oct, against at least", text
+        r"The pass rate fell to (at most )?[\d.]+ % 1[4-6] Oct \(n = \d+\), against at least", text
     )
     assert text.count('class="chart"') == 6
     assert text.count("refund-desk v14-rc</title>") + text.count("v14-rc starts</title>") == 6

@@ -336,7 +336,7 @@ def test_figures_are_exact_and_nothing_is_not_zero(store: Store) -> None:
     assert hours == [
         RunBucket(
             start=Nanos(START), runs=20, errors=0, unknown=0, open=0, cost_usd=2.0,
-            p50_ns=1000, p95_ns=1900, input_tokens=200,
+            costed=20, p50_ns=1000, p95_ns=1900, input_tokens=200, tokened=20,
         ),
         RunBucket(
             start=Nanos(START + HOUR), runs=2, errors=1, unknown=1, open=1, unpriced_calls=2,
