@@ -1,13 +1,13 @@
 """Steps read back from ClickHouse, and the bodies that their raw spans hold."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from collector.dialects.content import read_bodies
 from collector.reading import rows, shapes
 from collector.reading import statements as st
-from collector.reading.lots import MANY_SPANS, MANY_TRACES, Key, ids, in_lots, lists
+from collector.reading.lots import MANY_SPANS, Key, ids, in_lots
 from collector.reading.spans import SpanReader
 from collector.spans import LogRecord
 from collector.views import Earlier, Outline, Shape, Told
@@ -23,16 +23,6 @@ class StepPosition(NamedTuple):
     started_at: Nanos
     span_id: str
     trace_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepKey:
-    """A step and where it lies, as the roll-up compares them."""
-
-    trace_id: str
-    span_id: str
-    run_id: str
-    started_at: Nanos
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,16 +128,6 @@ class StepReader:
             trace_id=step.trace_id,
         )
         return Earlier(**{**found[0], "kind": step.kind}) if found else None
-
-    def step_keys(self, traces: Iterable[str]) -> list[StepKey]:
-        """Return the steps stored of some traces."""
-        return [
-            StepKey(**row)
-            for some in lists(traces, MANY_TRACES)
-            for row in self._store.read(
-                self._sql["step_keys_of_traces"], tag="collector.step_keys_of_traces", traces=some
-            )
-        ]
 
     def bodies(self, step: Step) -> Bodies:
         """Return what the step read and wrote, from its raw span and logs."""
