@@ -42,6 +42,8 @@ def finding(answer: Answer, found: Difference, what: str) -> str:
         missing = answer.ruling.decision.missing
         more = f"{count(missing)} more before" if missing else "not yet:"
         return f"{what}: {plural(found.n, found.unit)} so far, {more} the planned look"
+    if answer.guard.incomplete:
+        return f"{what}: not enough data, {answer.guard.incomplete}"
     if found.low is None and found.value is None:
         return f"{what}: nothing to compare yet"
     if EXPLORATORY in found.flags:

@@ -84,6 +84,12 @@ class Guard:
             return ""
         return f"{min(low):.1%} of the traces of a side are complete, under {LEAST_COMPLETE:.0%}"
 
+    @property
+    def why_nothing(self) -> str:
+        """Why there are no numbers, with what to do, or ''."""
+        mend = "see which are not, and send their missing spans and usage"
+        return f"not enough data: {self.incomplete}; {mend}" if self.incomplete else ""
+
     def says_nothing(self, metric: Measured) -> str:
         """Return why there is nothing to look at yet, or ''."""
         if self.incomplete:

@@ -91,7 +91,7 @@ class CompareReader:
             comparison=comparison,
             any_time=honest(self._any_time(asked, units, new, old, trials), guard),
             task_key=self._metrics.units.task,
-            text=setting.absent or self._why_no_tasks(new, old, units),
+            text=setting.absent or guard.why_nothing or self._why_no_tasks(new, old, units),
         )
 
     def _tasks_ruled(
@@ -133,7 +133,7 @@ class CompareReader:
             ruling=ruling,
             guard=guard,
             found=found,
-            text=setting.absent or ("" if found.weeks else NO_COMMON_WEEK),
+            text=setting.absent or guard.why_nothing or ("" if found.weeks else NO_COMMON_WEEK),
         )
 
     def _weeks_ruled(

@@ -256,6 +256,10 @@ def test_incomplete_traces_decide_nothing_and_take_no_look(world: World) -> None
     assert found.ruling.decision.verdict == "NOT ENOUGH DATA"
     assert "75.0% of the traces" in found.ruling.decision.reason
     assert found.ruling.looks == []
+    assert found.text.startswith("not enough data: 75.0% of the traces")
+    live = compare(world.store, rule(4)).live(SCOPE, **BOTH)
+    assert (live.difference.value, live.difference.low, live.mix) == (None, None, None)
+    assert live.text.startswith("not enough data: 75.0% of the traces")
 
 
 def test_a_comparison_with_a_version_that_never_ran_names_no_changed_pin(world: World) -> None:

@@ -109,6 +109,11 @@ def test_a_changed_rule_is_another_rule():
         dataclasses.replace(rule, limit=math.nan)
 
 
+def test_nothing_is_tested_beyond_the_plan():
+    with pytest.raises(ValueError, match="take the first"):
+        at(121, planned=120)
+
+
 def test_looks_are_equally_spaced_and_end_at_the_plan():
     assert stats.look_sizes(481, 3) == [161, 321, 481]
     with pytest.raises(ValueError, match="looks"):

@@ -141,6 +141,25 @@ def test_real_differences_are_permuted_and_repeatable():
     assert stats.sign_flip(many, seed=7) == stats.sign_flip(many, seed=7)
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.6])
+def test_random_signs_agree_with_counting_them_out(shift):
+    chance = np.random.default_rng(5)
+    whole = [int(v) for v in np.round(chance.normal(shift, 3, 60))]
+    exact = stats.sign_flip(whole)
+    drawn = stats.sign_flip([v + 1e-9 * (v != 0) for v in whole], seed=11)
+    assert abs(drawn - exact) < 5 * math.sqrt(exact * (1 - exact) / 99_999) + 2e-5
+
+
+def test_a_tie_of_the_observed_sum_counts_whatever_the_order_of_adding():
+    thirds = [1 / 3, -1 / 3, 2 / 3, 1 / 3, 1 / 3, -2 / 3]
+    patterns = itertools.product((-1, 1), repeat=len(thirds))
+    sums = [
+        abs(sum(s * round(3 * v) for s, v in zip(signs, thirds, strict=True))) for signs in patterns
+    ]
+    expected = sum(total >= 2 for total in sums) / len(sums)
+    assert stats.sign_flip(thirds) == pytest.approx(expected)
+
+
 def test_no_difference_is_no_evidence():
     assert stats.sign_flip([0, 0]) == 1
     assert stats.sign_test(0, 0) == 1
