@@ -235,6 +235,7 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
             return {**described(settings, watch, watched), "addresses": addresses()}
 
         judged = Judging(
+            configured=bool(scoring.graders),
             judgments=scoring.reader,
             metrics=measured,
             compare=compared,

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import FastAPI, Query, Request, Response
+from fastapi import Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
@@ -29,6 +29,7 @@ from gnomon.web.forms import Forms, own_path
 from gnomon.web.frame import THEME_COOKIE, THEMES, Pages, digest, region_of
 from gnomon.web.history import add_history
 from gnomon.web.judged_routes import add_judged, csv_of, judged_version, judges
+from gnomon.web.known import only_known
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.timeline import Period
 from gnomon.web.work import work
@@ -91,7 +92,9 @@ def build_web(
         version=gnomon.__version__,
         judged=judging is not None,
     )
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        openapi_url=None, docs_url=None, redoc_url=None, dependencies=[Depends(only_known)]
+    )
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Guarded)
     _add_static(app, files)
@@ -180,6 +183,7 @@ def _add_overview(
             now=now,
             address=address,
             addresses=addresses(),
+            configured=judging is None or judging.configured,
         )
         return pages.show(request, "overview.html", view)
 
@@ -200,7 +204,7 @@ def _add_runs(
         """Which runs?"""
         view = runs.runs(
             reader,
-            parse(request.query_params),
+            parse(request.query_params, "after", "before"),
             pages.now(),
             after=unpacked("after", after),
             before=unpacked("before", before),
@@ -218,7 +222,7 @@ def _add_runs(
         since = unpacked("than", than)
         if since is None:
             raise InputError("than: a position in the list is expected")
-        view = runs.news(reader, parse(request.query_params), pages.now(), since, judging)
+        view = runs.news(reader, parse(request.query_params, "than"), pages.now(), since, judging)
         return pages.show(request, "news.html", view)
 
     @app.get("/jump")

@@ -11,6 +11,7 @@ from collector.views import RunFilter, RunPosition
 from gnomon.clock import Nanos, from_nanos, to_nanos
 from gnomon.errors import InputError
 from gnomon.model import Origin, RunState, RunStatus
+from gnomon.web.known import refuse_unknown
 from gnomon.web.timeline import PERIODS, SECOND, Timeline, back_from, timeline
 from scoring.metrics.parts import PARTS
 from scoring.metrics.reader import VERDICTS, Which
@@ -161,8 +162,13 @@ class Query:
         return found
 
 
-def parse(params: QueryParams) -> Query:
-    """Read a list's address; raises InputError that names the field and the mend."""
+def parse(params: QueryParams, *more: str) -> Query:
+    """Read a list's address; raises InputError that names the field and the mend.
+
+    `more`: what else may stand in it.
+    """
+    named = [name for name in params if not (name.startswith(_KEY) and len(name) > len(_KEY))]
+    refuse_unknown(named, (*NAMES, "period", "since", "until", "q", "key.NAME", *more))
     values = {name: params[name] for name in NAMES if params.get(name)}
     for name, kind in (("status", RunStatus), ("state", RunState)):
         known = [str(member) for member in kind]
@@ -201,6 +207,11 @@ def _refuse_unknown_part(values: Mapping[str, str]) -> None:
     for name, known in (("part", sorted(PARTS)), ("verdict", VERDICTS)):
         if values.get(name) and values[name] not in known:
             raise InputError(f"{name}: {values[name]!r} is none of {', '.join(known)}")
+    if values.get("verdict") and not values.get("grader"):
+        raise InputError(
+            "verdict: it is that of one grader, so name the grader, too; runs that are verified"
+            " wrong are found by part=failed, right ones by part=verified"
+        )
 
 
 def packed(position: RunPosition) -> str:

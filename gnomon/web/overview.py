@@ -89,6 +89,8 @@ class OverviewView:
     """Query string of the tables."""
     addresses: Mapping[str, str]
     """Where `otlp_http` and `otlp_grpc` are received."""
+    configured: bool
+    """Whether any policy or grader is."""
 
 
 def query_of(agent: str, period: str) -> Query:
@@ -219,6 +221,7 @@ def overview(
     now: Nanos,
     address: Callable[[str], str],
     addresses: Mapping[str, str],
+    configured: bool = True,
 ) -> OverviewView:
     """Return the page; `kept` answers from the cache, `address` names the page of a period."""
     shown = kept(period)
@@ -236,4 +239,5 @@ def overview(
         poll=address(period.name),
         csv=address(period.name).removeprefix("/"),
         addresses=addresses,
+        configured=configured,
     )

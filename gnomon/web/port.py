@@ -144,6 +144,8 @@ class Explain(Protocol):
 class Judging:
     """What scoring lends to the pages; without it they show what happened, not how good it was."""
 
+    configured: bool = True
+    """Whether gnomon.yaml names any policy or grader."""
     judgments: Judgments
     metrics: MetricReader
     compare: CompareReader

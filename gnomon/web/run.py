@@ -17,6 +17,7 @@ from gnomon.web import waterfall
 from gnomon.web.detail import SIDES, Detail, detail, name_of
 from gnomon.web.filters import Query, parse
 from gnomon.web.judgments import Judgment, StepLink, broken_steps, judgment, pointed_at
+from gnomon.web.known import refuse_unknown
 from gnomon.web.limits import limits
 from gnomon.web.lines import Drawing, Line, More, lines, places_of
 from gnomon.web.port import Explain, Judging, PageReader
@@ -83,6 +84,7 @@ class Asked:
 
 def asked(params: QueryParams) -> Asked:
     """Read the address of a run page."""
+    refuse_unknown(params.keys(), ("step", "view", "list", "open", "full"))
     side = params.get("view", "")
     if side not in SIDES:
         raise InputError(f"view: {side!r} is none of {', '.join(name for name in SIDES if name)}")

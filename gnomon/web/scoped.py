@@ -25,9 +25,11 @@ class Asked:
 
     def url(self, path: str = "", **changes: str) -> str:
         """Return the address with some conditions changed; '' drops one."""
-        pairs = {"agent": self.agent, "period": self.period.name, **self.more, **changes}
+        path = path or self.path
+        named = "" if path.startswith("/agents") else self.agent  # there the path names it
+        pairs = {"agent": named, "period": self.period.name, **self.more, **changes}
         text = urlencode({name: value for name, value in pairs.items() if value})
-        return f"{path or self.path}?{text}" if text else path or self.path
+        return f"{path}?{text}" if text else path
 
     @property
     def periods(self) -> Sequence[tuple[Period, str]]:

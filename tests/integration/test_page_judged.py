@@ -6,12 +6,14 @@ import html
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from gnomon.model import RunState
 from gnomon.web.timeline import PERIODS, back_from
 from tests import desk, judged_desk
+from tests import page_memory as memory
 from tests import site as pages
 from tests.judged_desk import BROKEN, KEPT, World
 from tests.site import Page, Site, page
@@ -339,3 +341,39 @@ def test_a_form_of_the_status_page_has_history_judged(
     done = send("/graders/backfill", data=fields, headers=origin, follow_redirects=False)
     assert (done.status_code, done.headers["location"]) == (303, "/status?done=backfill#graders")
     assert asked == [("claim", desk.NOW - 7 * desk.DAY, "failed")]
+
+
+def test_no_page_leads_to_an_address_that_it_does_not_know(full: Site) -> None:
+    found = {link for path in PAGES for link in Page(full.client.get(path).text).links}
+    ours = sorted(link for link in found if link.startswith("/") and "/runs?" not in link)[:150]
+    lists = sorted(link for link in found if link.startswith("/runs?"))[::12]
+    for link in [*ours, *lists]:
+        assert full.client.get(link.partition("#")[0]).status_code != 400, link
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/keys", "/figures/runs.csv", "/policies.csv"])
+def test_a_filter_that_a_page_does_not_know_is_named_and_never_ignored(
+    full: Site, path: str
+) -> None:
+    answer = full.client.get(path + ("&" if "?" in path else "?") + "colour=red")
+    assert answer.status_code == 400
+    assert "colour" in answer.text
+
+
+def test_a_verdict_without_its_grader_is_refused_with_what_was_meant(full: Site) -> None:
+    answer = full.client.get("/runs?verdict=fail")
+    assert answer.status_code == 400
+    assert "part=failed" in answer.text
+
+
+def test_without_graders_the_first_page_says_so_and_how_to_name_one(
+    full: Site, world: World
+) -> None:
+    nobody = replace(world.judging, configured=False)
+    made = pages.site(memory.MemoryReader(), desk.books(), nobody)
+    with made.client:
+        words = words_of(made, "/")
+    assert "No grader is configured" in words
+    assert "once they are settled" not in words
+    assert "docs/configuration.md" in words
+    assert "No grader is configured" not in words_of(full, "/?period=30d")
