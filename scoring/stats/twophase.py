@@ -7,14 +7,22 @@ from dataclasses import dataclass
 from scoring.stats.arguments import count, level, part
 from scoring.stats.paired import tango
 from scoring.stats.results import Estimate
-from scoring.stats.weighted import Stratum, degrees, korn_graubard, rate_stratum, student
+from scoring.stats.weighted import (
+    Stratum,
+    degrees,
+    korn_graubard,
+    rate_stratum,
+    student,
+    worth_of,
+)
 
 
 def two_phase(strata: Sequence[Stratum], *, confidence: float = 0.95) -> Estimate | None:
     """Return the share that is right among all pairs, from judged samples per stratum.
 
     strata: agreements, disagreements, or finer, each from `rate_stratum(pairs, judged, right)`.
-    Result: fractions with Korn-Graubard limits, df = judged - strata. No pair gives None.
+    Result: fractions with Korn-Graubard limits, df = judged - strata; without spread at the size
+    that the judged pairs are worth (Kish). No pair gives None.
     Raises ValueError if a mean is no rate (strata refuse fewer than two judged on their own).
     Source: Cochran, Sampling Techniques, 12.2 (double sampling); R survey::twophase.
     """
@@ -23,7 +31,14 @@ def two_phase(strata: Sequence[Stratum], *, confidence: float = 0.95) -> Estimat
     if value is None:
         return None
     judged = sum(stratum.n for stratum in strata)
-    return korn_graubard(min(1.0, value), variance, judged, degrees(strata), confidence=confidence)
+    return korn_graubard(
+        min(1.0, value),
+        variance,
+        judged,
+        degrees(strata),
+        worth=worth_of(strata),
+        confidence=confidence,
+    )
 
 
 def two_phase_moments(strata: Sequence[Stratum]) -> tuple[float | None, float]:

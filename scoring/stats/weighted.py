@@ -197,15 +197,21 @@ def stratified_rate(strata: Sequence[Stratum], *, confidence: float = 0.95) -> E
     value = min(1.0, value)
     if all(stratum.census for stratum in strata):
         return Estimate(value=value, low=value, high=value, se=0.0, flags=("census",))
-    weights = [s.size / s.n for s in strata if s.n > 0 for _ in range(s.n)]
     return korn_graubard(
         value,
         variance,
         sum(stratum.n for stratum in strata),
         degrees(strata),
-        worth=kish(weights),
+        worth=worth_of(strata),
         confidence=confidence,
     )
+
+
+def worth_of(strata: Sequence[Stratum]) -> float | None:
+    """Return `kish` of graded units that stand for N_h/n_h units each; None where none is graded."""
+    filled = [stratum for stratum in strata if stratum.n > 0]
+    squares = math.fsum(stratum.size**2 / stratum.n for stratum in filled)
+    return sum(stratum.size for stratum in filled) ** 2 / squares if squares else None
 
 
 def ungraded_bounds(

@@ -1,4 +1,3 @@
-# ruff: noqa: T201 - prints figures
 """Coverage of every nominal 95 % interval at small n: `python -m tests.bench.coverage`.
 
 Counts are enumerated where the distribution is finite, and simulated from a fixed seed elsewhere.
@@ -7,7 +6,6 @@ Goal: 93 to 97 %; intervals that promise at least 95 % must have it. Above the g
 
 import math
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +16,7 @@ from scipy import stats as scipy_stats
 from scoring import stats
 from scoring.stats.results import Estimate
 from tests.bench.coverage_samples import SIMULATED, Trial, bootstrapped, holds
+from tests.bench.figures import Figure, say
 
 SEED = 20_240_501
 RUNS = 1_000
@@ -147,10 +146,14 @@ def cached_tango(b: int, c: int, n: int) -> Estimate | None:
     return stats.tango(b, c, n)
 
 
+COUNTED = (one_rate, two_rates, pairs)
+"""Groups of intervals whose distribution is finite."""
+
+
 def measure(names: Iterable[str] = ()) -> Iterator[Line]:
     """Return coverage line by line, of some intervals or of all."""
     wanted = set(names)
-    for group in (one_rate, two_rates, pairs):
+    for group in COUNTED:
         if not wanted or group.__name__ in wanted:
             yield from group()
     for name, setting, trial, least in SIMULATED:
@@ -160,22 +163,21 @@ def measure(names: Iterable[str] = ()) -> Iterator[Line]:
         yield simulated("bootstrap_interval", "mean of 50 units", bootstrapped(50), runs=400)
 
 
-def main() -> int:
-    """Print coverage of every interval; 1 when one is too narrow."""
-    started = time.perf_counter()
+def run(*, quick: bool = False, names: Iterable[str] = ()) -> list[Figure]:
+    """Print coverage of every interval; with `quick` only those that are counted out."""
+    wanted = [group.__name__ for group in COUNTED] if quick else names
     narrow = 0
-    print(f"{'interval':22} {'setting':34} {'covers':>14} {'no limits':>10}  {'goal':6}")
-    for line in measure(sys.argv[1:]):
+    say(f"{'interval':22} {'setting':34} {'covers':>14} {'no limits':>10}  {'goal':6}")
+    for line in measure(wanted):
         narrow += line.verdict == "TOO NARROW"
         goal = ">= 95" if line.least else "93-97"
         error = f" +-{100 * line.error:.1f}" if line.error else " exact"
-        print(
+        say(
             f"{line.name:22} {line.setting:34} {100 * line.covered:7.1f}%{error}"
             f"{100 * line.without:9.1f}%  {goal:6} {line.verdict}"
         )
-    print(f"{time.perf_counter() - started:.0f} s, {narrow} too narrow")
-    return 1 if narrow else 0
+    return [Figure(name="intervals that are too narrow", value=narrow, below=1)]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(any(figure.met is False for figure in run(names=sys.argv[1:])))

@@ -316,3 +316,16 @@ def test_scores_that_jump_leave_no_interval_rather_than_a_wrong_one():
     assert (found.low, found.flags) == (None, ("empty",))
     with pytest.raises(ValueError, match=r"x\[0\]"):
         stats.bernstein_sequence([1.5])
+
+
+def test_two_phase_without_spread_is_worth_what_its_weights_are() -> None:
+    found = stats.two_phase([stats.rate_stratum(820, 60, 60), stats.rate_stratum(180, 180, 180)])
+    worth = stats.kish([820 / 60] * 60 + [1.0] * 180)
+    assert worth is not None
+    assert worth == pytest.approx(87.8, abs=0.05)
+    exact = stats.clopper_pearson(worth, worth)
+    assert found is not None
+    assert exact is not None
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(exact.low)
+    assert found.low == pytest.approx(0.9589, abs=1e-4)
