@@ -114,33 +114,33 @@ def test_taking_waits_until_there_is_enough(spool):
 
 
 def test_a_full_queue_says_so_at_once_and_has_room_again_when_stored(tmp_path, clock):
-    spool = opened(tmp_path, clock, max_bytes=100)
-    spool.put(request("a", size=60)).result(5)
+    spool = opened(tmp_path, clock, max_bytes=2000)
+    spool.put(request("a", size=1200)).result(5)
     with pytest.raises(QueueFull, match="GNOMON_QUEUE__MAX_BYTES"):
-        spool.put(request("b", size=60))
+        spool.put(request("b", size=1200))
     spool.stored(everything(spool))
-    assert spool.put(request("b", size=60)).result(5) is True
+    assert spool.put(request("b", size=1200)).result(5) is True
     spool.stop(5)
 
 
 def test_the_bound_holds_after_a_reopening_and_counts_dead_letters(tmp_path, clock):
-    first = opened(tmp_path, clock, max_bytes=100)
-    first.put(request("a", size=60)).result(5)
+    first = opened(tmp_path, clock, max_bytes=2000)
+    first.put(request("a", size=1200)).result(5)
     first.bury(everything(first)[0], reason="malformed", detail="d")
     first.stop(5)
-    again = opened(tmp_path, clock, max_bytes=100)
+    again = opened(tmp_path, clock, max_bytes=2000)
     with pytest.raises(QueueFull, match="dead letters"):
-        again.put(request("b", size=60))
+        again.put(request("b", size=1200))
     again.books.drop(again.books.dead_letters()[0].id)
-    assert again.put(request("b", size=60)).result(5) is True
+    assert again.put(request("b", size=1200)).result(5) is True
     again.stop(5)
 
 
 def test_a_retry_gives_the_room_it_reserved_back(tmp_path, clock):
-    spool = opened(tmp_path, clock, max_bytes=100)
+    spool = opened(tmp_path, clock, max_bytes=2000)
     for _ in range(5):
-        spool.put(request("a", size=50)).result(5)
-    assert spool.put(request("b", size=50)).result(5) is True
+        spool.put(request("a", size=1000)).result(5)
+    assert spool.put(request("b", size=1000)).result(5) is True
     spool.stop(5)
 
 
