@@ -20,10 +20,15 @@ def is_closed(start: float, window: float, watermark: float) -> bool:
     """Return whether the outcome of a run can no longer change.
 
     start: t0; window: W > 0; watermark: time to which the source was read without gaps, whatever
-    the clock says (one unit, one origin). Raises ValueError if the window is not positive.
-    Source: t0 + W <= watermark.
+    the clock says (one unit, one origin). Raises ValueError if the window is not positive or a time not
+    finite. Source: t0 + W <= watermark.
     """
-    return start + number("window", window, above=0) <= watermark
+    return _end(start, window) <= number("watermark", watermark)
+
+
+def _end(start: float, window: float) -> float:
+    """Return t0 + W, checked."""
+    return number("start", start) + number("window", window, above=0)
 
 
 def closing_time(start: float, window: float, delays: Iterable[float]) -> float | None:
@@ -35,7 +40,7 @@ def closing_time(start: float, window: float, delays: Iterable[float]) -> float 
     Source: convention of the house.
     """
     late = quantile(delays, LATE_QUANTILE)
-    end = start + number("window", window, above=0)
+    end = _end(start, window)
     return None if late is None else end + late
 
 
@@ -43,9 +48,9 @@ def in_window(start: float, window: float, event: float) -> bool:
     """Return whether an event lies in (0, W] after the start.
 
     Exactly W counts, a microsecond later does not. Times in one unit.
-    Raises ValueError if the window is not positive. Source: convention of the house.
+    Raises ValueError if the window is not positive or a time not finite. Source: convention of the house.
     """
-    return start < event <= start + number("window", window, above=0)
+    return start < number("event", event) <= _end(start, window)
 
 
 class Position(StrEnum):
@@ -62,9 +67,9 @@ def position(start: float, window: float, not_before: float, not_after: float) -
     Times in one unit. Raises ValueError if the interval is empty or the window not positive.
     Source: (0, W] after the start.
     """
-    if not_after <= not_before:
+    if number("not_after", not_after) <= number("not_before", not_before):
         raise ValueError("not_before must lie before not_after")
-    end = start + number("window", window, above=0)
+    end = _end(start, window)
     if not_after <= start or not_before >= end:
         return Position.OUTSIDE
     inside = start <= not_before and not_after <= end
@@ -96,7 +101,7 @@ def cohort(
 
     runs: (start, event or None), in one unit and origin, grouped by start and never by arrival;
     window, watermark: as `is_closed`. Result: fractions; no closed run: value None, 0 to 1.
-    Raises ValueError if the window is not positive. Source: closed cohort; Kaplan & Meier 1958.
+    Raises ValueError if the window is not positive or a time not finite. Source: closed cohort; Kaplan & Meier 1958.
     """
     all_runs = list(runs)
     return Cohort(
@@ -136,10 +141,10 @@ def early_read(
     """
     times, events = [], []
     for start, event in runs:
-        watched = min(number("window", window, above=0), watermark - start)
+        watched = min(_end(start, window), number("watermark", watermark)) - start
+        lag = None if event is None else number("event", event) - start
         if watched <= 0:
             continue
-        lag = None if event is None else event - start
         happened = lag is not None and 0 < lag <= watched
         times.append(lag if happened and lag is not None else watched)
         events.append(happened)

@@ -67,7 +67,9 @@ def n_for_margin(
     Source: Cochran, Sampling Techniques, 4.4: n0 = z^2 p(1-p)/e^2 deff, n0/(1 + (n0-1)/N).
     """
     e, p = inner_share("e", e), inner_share("p", p)
-    wanted = z_of(confidence) ** 2 * p * (1 - p) / e**2 * number("deff", deff, above=0)
+    if number("deff", deff) < 1:
+        raise ValueError(f"deff must be at least 1, not {deff!r}")
+    wanted = z_of(confidence) ** 2 * p * (1 - p) / e**2 * deff
     if N is None:
         return round_up(wanted)
     frame = count("N", N)

@@ -50,7 +50,7 @@ def clopper_pearson(x: float, n: float, *, confidence: float = 0.95) -> Estimate
         return None
     from scipy import stats  # here, since it takes a second to import
 
-    if x.is_integer() and n.is_integer():
+    if x.is_integer() and n.is_integer() and n <= MOST_UNITS:
         limits = stats.binomtest(int(x), int(n)).proportion_ci(confidence, method="exact")
         return around(x / n, float(limits.low), float(limits.high))
     tail = (1 - confidence) / 2

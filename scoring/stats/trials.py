@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scoring.stats.arguments import count, part
+from scoring.stats.arguments import count, number, part
 from scoring.stats.paired import paired_mean
 from scoring.stats.results import Estimate, Measure
 from scoring.stats.shown import shown_measure
@@ -153,11 +153,11 @@ def design_effect(n: float, correlation: float) -> float:
     """Return how many times more variance n trials per task have than n independent ones.
 
     n: trials per task (>= 1, a mean is allowed); correlation: ICC. Result: 1 + (n - 1) ICC, at
-    least 0. Raises ValueError if n < 1. Source: Kish 1965, section 5.4.
+    least 0. Raises ValueError if n < 1 or a number is not finite. Source: Kish 1965, section 5.4.
     """
-    if not n >= 1:
+    if number("n", n) < 1:
         raise ValueError(f"n must be at least 1, not {n!r}")
-    return max(0.0, 1 + (n - 1) * correlation)
+    return max(0.0, 1 + (n - 1) * number("correlation", correlation))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

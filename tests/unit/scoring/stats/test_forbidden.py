@@ -1,6 +1,7 @@
 """One test for each entry of the list of what is forbidden."""
 
 import inspect
+import math
 
 import pytest
 
@@ -104,3 +105,32 @@ def test_no_metric_without_its_guard():
         stats.Metric(name="latency", measure=measure)
     with pytest.raises(ValueError, match="guard"):
         stats.Metric(name="latency", measure=measure, guard={})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda bad: stats.design_effect(4, bad),
+        lambda bad: stats.early_read([(0.0, None)], 7.0, bad),
+        lambda bad: stats.early_read([(0.0, bad)], 7.0, 9.0),
+        lambda bad: stats.cohort([(bad, None)], 7.0, 9.0),
+        lambda bad: stats.is_closed(0.0, 7.0, bad),
+        lambda bad: stats.in_window(0.0, 7.0, bad),
+    ],
+)
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_time_or_correlation_that_is_no_number_is_refused(call, bad) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        call(bad)
+
+
+def test_a_design_effect_under_one_plans_nothing() -> None:
+    with pytest.raises(ValueError, match="deff must be at least 1"):
+        stats.n_for_margin(0.05, deff=0.1)
+
+
+def test_exact_limits_of_more_units_than_a_float_tells_apart() -> None:
+    found = stats.clopper_pearson(1e18, 1e18 + 1)
+    assert found is not None
+    assert found.high == 1.0
+    assert 1 - 1e-9 < found.low <= 1.0
