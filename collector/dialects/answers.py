@@ -198,6 +198,7 @@ _SHAPES = {
     "generations": _langchain,
     "replies": _haystack,
     "choices": _provider,
+    "candidates": _provider,
     "usage": _provider,
     "usage_metadata": _provider,
     "usageMetadata": _provider,

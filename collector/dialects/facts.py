@@ -54,10 +54,14 @@ class Facts:
         return self.attributes.get("span.type", "") if self.dialect == "claude-code" else ""
 
     def data(self, key: str) -> JsonValue:
-        """Return the JSON (or Python literal) inside an attribute; parsed once."""
+        """Return the JSON (or Python literal) inside an attribute, quoted or not; parsed once."""
         parsed = self._parsed
         if key not in parsed:
-            parsed[key] = as_data(self.attributes.get(key))
+            value = as_data(self.attributes.get(key))
+            if isinstance(value, str) and value[:1] in ("{", "["):
+                inner = as_data(value)
+                value = value if inner is None else inner
+            parsed[key] = value
         return parsed[key]
 
     def inside(self, key: str, path: tuple[str, ...]) -> JsonValue:

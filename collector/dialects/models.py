@@ -103,8 +103,6 @@ def _gathered(facts: Facts, key: str) -> JsonValue:
 
 def _object(facts: Facts, key: str) -> JsonValue:
     value = facts.data(key)
-    if isinstance(value, str):
-        value = as_json(value)
     if not isinstance(value, dict):
         return None
     return {name: item for name, item in value.items() if name not in _NO_PARAMETERS} or None

@@ -15,7 +15,7 @@ from collector.dialects.usage import (
     is_exclusive,
     told_elsewhere,
 )
-from collector.dialects.values import MAX_INDEXED, dumps, found
+from collector.dialects.values import MAX_INDEXED, dumps, found, unquoted
 from collector.folding import bounds
 from collector.folding.naming import Naming
 from collector.quick import quick
@@ -271,6 +271,17 @@ def origin_of(span: Span) -> Origin:
     return _ORIGINS.get(said or "", Origin.PRODUCTION)
 
 
+def _release(span: Span) -> tuple[str, str] | None:
+    """Return the version of the application, and where it stands (2.3, 2.4)."""
+    version = found(span.resource.get("service.version"))
+    if version is not None:
+        return version, "resource service.version"
+    for place in (span.attributes, span.resource):
+        if "langfuse.release" in place and (version := unquoted(place["langfuse.release"])):
+            return version, "langfuse.release"
+    return None
+
+
 def step_of(draft: Draft, run_id: RunId, *, counted: bool) -> Step:
     """Return the finished step."""
     span, values = draft.span, draft.values
@@ -279,14 +290,14 @@ def step_of(draft: Draft, run_id: RunId, *, counted: bool) -> Step:
         "scope_name": span.scope_name,
         "scope_version": span.scope_version,
         "service_name": span.resource.get("service.name", ""),
-        "service_version": found(span.resource.get("service.version")) or "",
     }
+    release = _release(span)
+    if release is not None:
+        version, key = release
+        around["service_version"] = version
+        draft.fill("agent_version", version, "2.3", key)
     if bounds.cut(around):
         draft.flags.add(bounds.TRUNCATED)
-    version = around["service_version"]
-    if values.get("agent_version") is None and version:
-        values["agent_version"] = version
-        draft.reading.reasons["agent_version"] = ("2.3", "resource service.version")
     return _step(
         run_id=run_id,
         trace_id=TraceId(span.trace_id),

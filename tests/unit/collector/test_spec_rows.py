@@ -615,6 +615,37 @@ ROWS: list[Row] = [
         {"kind": "other", "decision": "accept", "decision_source": "config"},
         CLAUDE_CODE,
     ),
+    Row(
+        "M8 of Gemini",
+        body_of({"candidates": [{"finishReason": "MAX_TOKENS"}], "modelVersion": "gemini-9"}),
+        {"finish_reason": "length", "response_model": "gemini-9"},
+    ),
+    Row(
+        "2.10 MLflow quotes JSON, too",
+        {
+            "mlflow.spanType": '"LLM"',
+            "mlflow.spanOutputs": json.dumps(json.dumps({"id": "chatcmpl-1", "choices": []})),
+            "mlflow.chat.tokenUsage": json.dumps(json.dumps({"input_tokens": 3})),
+        },
+        {"response_id": "chatcmpl-1", "input_tokens": 3},
+    ),
+    Row(
+        "2.3 the version of the application",
+        {"langfuse.release": "r1"},
+        {"service_version": "v2", "agent_version": "v2"},
+        {"resource": {"service.version": "v2"}},
+    ),
+    Row(
+        "2.4 else the release that Langfuse names",
+        {"langfuse.release": "r1"},
+        {"service_version": "r1", "agent_version": "r1"},
+    ),
+    Row(
+        "2.3 an agent's own version comes first",
+        {**CHAT, "gen_ai.agent.version": "a3"},
+        {"service_version": "v2", "agent_version": "a3"},
+        {"resource": {"service.version": "v2"}},
+    ),
 ]
 
 
