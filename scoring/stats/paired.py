@@ -111,15 +111,21 @@ def t_test(d: Iterable[float]) -> Test | None:
     return Test(statistic=float(found.statistic), p=float(found.pvalue))
 
 
-def whole_differences(d: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return differences of pass rates as whole numbers, and what they were multiplied by.
+def whole_differences(d: Sequence[Fraction]) -> list[int] | None:
+    """Return differences of pass rates as whole numbers, or None where they are too large.
 
-    d: exact differences, one per task, such as Fraction(2, 3) - Fraction(1, 3). The factor is
-    the common multiple of their denominators, so that `sign_flip` counts exactly. No error.
+    d: exact differences, one per task, such as Fraction(2, 3) - Fraction(1, 3). They are
+    multiplied by the common multiple of their denominators and divided by what they share, so
+    that `sign_flip` counts exactly. Many unequal numbers of trials have a multiple that no table
+    of sums can hold: None above MAX_TABLE cells. No error.
     Source: c1/n1 - c2/n2 = (c1 m/n1 - c2 m/n2) / m.
     """
     scale = math.lcm(*(value.denominator for value in d))
-    return [int(value * scale) for value in d], scale
+    whole = [int(value * scale) for value in d]
+    shared = math.gcd(*whole) or 1
+    whole = [value // shared for value in whole]
+    cells = sum(value != 0 for value in whole) * sum(abs(value) for value in whole)
+    return whole if cells <= MAX_TABLE else None
 
 
 def sign_flip(d: Iterable[float], *, seed: int = 0) -> float:

@@ -48,14 +48,14 @@ def compare_tasks(
     names = sorted(by_task)
     exact = [sum(by_task[name], Fraction()) / len(by_task[name]) for name in names]
     single = bool(names) and len(names) == len(common) and _one_trial(new, old, common)
-    whole, scale = whole_differences(exact)
-    b, c = sum(d > 0 for d in whole), sum(d < 0 for d in whole)
+    gains = [float(d) for d in exact]
+    b, c = sum(d > 0 for d in exact), sum(d < 0 for d in exact)
     found = (
         tango(b, c, len(names), confidence=confidence)
         if single
-        else within_one(paired_mean([d / scale for d in whole], confidence=confidence))
+        else within_one(paired_mean(gains, confidence=confidence))
     )
-    changes = [Changed(name=name, size=float(d)) for name, d in zip(names, exact, strict=True)]
+    changes = [Changed(name=name, size=d) for name, d in zip(names, gains, strict=True)]
     return shown_difference(
         found,
         n=len(names),
@@ -63,7 +63,7 @@ def compare_tasks(
         method="tango" if single else "t over tasks",
         excluded=_left_out(new, old, set(common)),
         confidence=confidence,
-        p_values=_p_values(whole, b, c, single=single, seed=seed),
+        p_values=_p_values(exact, b, c, single=single, seed=seed),
         changes=sorted(changes, key=lambda change: (-abs(change.size), change.name)),
     )
 
@@ -114,17 +114,18 @@ def _left_out(new: Mapping[str, Task], old: Mapping[str, Task], common: set[str]
 
 
 def _p_values(
-    whole: list[int], b: int, c: int, *, single: bool, seed: int
+    exact: Sequence[Fraction], b: int, c: int, *, single: bool, seed: int
 ) -> dict[str, float | None]:
     """Return the p-values by method; none without a task."""
-    if not whole:
+    if not exact:
         return {}
     if single:
         return {"mcnemar": sign_test(b, c), "mcnemar_midp": mcnemar_midp(b, c)}
-    student = t_test(whole)
+    gains = [float(d) for d in exact]
+    student = t_test(gains)
     return {
         "t": None if student is None else student.p,
-        "sign_flip": sign_flip(whole, seed=seed),
+        "sign_flip": sign_flip(whole_differences(exact) or gains, seed=seed),
         "sign_test": sign_test(b, c),
     }
 

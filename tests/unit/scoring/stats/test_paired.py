@@ -186,8 +186,35 @@ def test_equal_counts_have_the_mid_p_of_the_definition():
 
 def test_pass_rates_become_whole_numbers():
     thirds = [Fraction(2, 3) - Fraction(1, 2), Fraction(0), Fraction(-1, 4)]
-    assert stats.whole_differences(thirds) == ([2, 0, -3], 12)
-    assert stats.whole_differences([]) == ([], 1)
+    assert stats.whole_differences(thirds) == [2, 0, -3]
+    assert stats.whole_differences([Fraction(4, 3), Fraction(-2, 3)]) == [2, -1]
+    assert stats.whole_differences([]) == []
+
+
+def unequal_suite(tasks, seed):
+    """Return suites whose tasks have 500 to 3,000 trials each, and the differences as floats."""
+    chance = np.random.default_rng(seed)
+    new, old, gains = {}, {}, []
+    for task in range(tasks):
+        n, m = (int(trials) for trials in chance.integers(500, 3001, 2))
+        p = chance.uniform(0.2, 0.8)
+        c = int(chance.binomial(n, p))
+        k = int(chance.binomial(m, np.clip(p + chance.normal(0, 0.2), 0, 1)))
+        new[str(task)], old[str(task)] = (n, c), (m, k)
+        gains.append(c / n - k / m)
+    return new, old, gains
+
+
+@pytest.mark.parametrize("tasks", [50, 150])
+def test_tasks_with_thousands_of_unequal_trials_have_the_interval_and_p_of_their_differences(tasks):
+    new, old, gains = unequal_suite(tasks, seed=tasks)
+    found = stats.compare_tasks(new, old, seed=1)
+    expected = DescrStatsW(gains)
+    assert (found.low, found.high) == pytest.approx(expected.tconfint_mean())
+    assert found.p_values["t"] == pytest.approx(expected.ttest_mean(0)[1])
+    # By random signs: next to the t test, as both test the same mean of many differences.
+    assert found.p_values["sign_flip"] == pytest.approx(found.p_values["t"], abs=0.02)
+    assert stats.whole_differences([Fraction(*reversed(pair)) for pair in new.values()]) is None
 
 
 def suite_of_fifty():
