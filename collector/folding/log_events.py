@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from collector.dialects.belief import BEYOND, as_tokens, as_usd, drop_beyond
 from collector.dialects.content import ordered
-from collector.dialects.failures import class_name, cut_message
+from collector.dialects.failures import cut_message, error_type_of
 from collector.dialects.read import read_span
 from collector.dialects.usage import TOKEN_FIELDS
 from collector.dialects.values import as_object, found
@@ -112,10 +112,12 @@ def _exceptions(by_id: Mapping[str, Draft], logs: Iterable[LogRecord]) -> None:
         draft = by_id.get(log.span_id)
         if draft is not None and draft.failed:
             key = f"log {log.event_name}"
-            said = found(log.attributes.get("exception.type") or log.attributes.get("error.type"))
-            draft.fill("error_type", class_name(said) if said else None, "2.8", key)
             message = found(log.attributes.get("exception.message"))
             draft.fill("error_message", cut_message(message) if message else None, "2.8", key)
+            said = found(log.attributes.get("exception.type"))
+            said = said or found(log.attributes.get("error.type"))
+            name = error_type_of(said, draft.text("error_message"))
+            draft.fill("error_type", name, "2.8", key)
 
 
 def _decisions(by_id: Mapping[str, Draft], logs: Iterable[LogRecord]) -> None:

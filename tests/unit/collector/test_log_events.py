@@ -107,6 +107,13 @@ def test_an_exception_in_logs_fills_a_missing_class():
     )
 
 
+def test_a_generic_class_in_logs_gives_way_to_the_one_in_the_message():
+    told = {"exception.type": "Exception", "exception.message": "RateLimitError('slow down')"}
+    failed = make_span(attributes=CHAT, status_code="Error")
+    step = step_of(failed, make_log("gen_ai.client.operation.exception", failed, attributes=told))
+    assert step.error_type == "RateLimitError"
+
+
 def test_a_record_of_a_decision_fills_the_span_that_waited():
     span = make_span(attributes={"span.type": "tool.blocked_on_user", "source": "user_x"}, **CLAUDE)
     log = make_log("tool_decision", span, attributes={"decision": "accept", "source": "config"})
