@@ -1,5 +1,6 @@
 """One call, one count: which steps report a call that another step reports too (D1 to D6, 3.1)."""
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 
 from collector.dialects.usage import TOKEN_FIELDS
@@ -218,25 +219,37 @@ def _mcp_calls(tools: Sequence[Draft]) -> None:
         if beside:
             kept = min(beside, key=lambda draft: draft.key)
             _mark(call, kept, "D5: MCP span beside the tool span")
-    for siblings in _by_parent(filter(_is_live, calls)).values():
-        _mcp_siblings(siblings)
+    siblings: dict[tuple[str, str], list[Draft]] = {}
+    for call in filter(_is_live, calls):
+        bare = (call.text("tool_name") or "").rpartition("__")[2]
+        siblings.setdefault((call.parent_id, bare), []).append(call)
+    for some in siblings.values():
+        _mcp_siblings(some)
 
 
 def _mcp_siblings(calls: Sequence[Draft]) -> None:
     """D5: the two ends of one MCP call, side by side; each call has one span of each scope."""
     if len({call.span.scope_name for call in calls}) < 2:
         return
-    running: list[tuple[Draft, set[str]]] = []
+    running: dict[frozenset[str], deque[Draft]] = {}
     for call in sorted(calls, key=lambda draft: draft.key):
-        scope = call.span.scope_name
-        running = [one for one in running if one[0].span.end >= call.span.start]
-        for kept, scopes in running:
-            if scope not in scopes and _is_beside_call(kept, call):
-                scopes.add(scope)
-                _mark(call, kept, "D5: the other end of the MCP call beside it")
-                break
-        else:
-            running.append((call, {scope}))
+        scopes = frozenset({call.span.scope_name})
+        kept = call
+        for others, waiting in list(running.items()):
+            if scopes <= others or (other_end := _first_beside(waiting, call)) is None:
+                continue
+            waiting.remove(other_end)
+            _mark(call, other_end, "D5: the other end of the MCP call beside it")
+            kept, scopes = other_end, scopes | others
+            break
+        running.setdefault(scopes, deque()).append(kept)
+
+
+def _first_beside(waiting: deque[Draft], call: Draft) -> Draft | None:
+    """Return the first call that runs while another starts; those that have ended are let go."""
+    while waiting and waiting[0].span.end < call.span.start:
+        waiting.popleft()
+    return next((tool for tool in waiting if _is_beside_call(tool, call)), None)
 
 
 def _is_mcp_call(draft: Draft) -> bool:
