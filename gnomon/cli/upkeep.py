@@ -1,8 +1,8 @@
 """`gnomon doctor`, `migrate` and `config`: what a person asks before and after an incident."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from gnomon.cli import show
 from gnomon.cli.options import Config, Data, Json, StoreUrl, Url, api
 from gnomon.config import load
 from gnomon.model import JsonValue
+
+if TYPE_CHECKING:
+    from gnomon.store.migrate import Migration
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "bad": ("✕", "red")}
 
@@ -60,10 +63,13 @@ def migrate(
 ) -> None:
     """Bring the store's tables up to this version; refused when history was rewritten."""
     from gnomon.cli.process import settings_of
-    from gnomon.store import open_store
-    from gnomon.store.migrate import apply, pending
+    from gnomon.store import is_there, open_store
+    from gnomon.store.migrate import apply, pending, shipped
 
     settings = settings_of(data=data, store=store)
+    if dry_run and not is_there(settings):  # opening would create it
+        _told(shipped(), dry_run=True, as_json=as_json)
+        return
     client = open_store(settings)
     try:
         missing = pending(client)
@@ -74,6 +80,10 @@ def migrate(
                     show.notes.print(f"applied {migration.name}")
     finally:
         client.close()
+    _told(missing, dry_run=dry_run, as_json=as_json)
+
+
+def _told(missing: "Sequence[Migration]", *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         show.as_json({"dry_run": dry_run, "migrations": [item.name for item in missing]})
     elif not missing:

@@ -14,7 +14,7 @@ from clickhouse_connect.driver.client import Client
 from gnomon import rows as row_text
 from gnomon.config import Settings
 from gnomon.errors import StoreDamaged, StoreUnavailable
-from gnomon.store.engines import Embedded, Engine, Insert, Server, settings_clause
+from gnomon.store.engines import Embedded, Engine, Insert, Server, directory_of, settings_clause
 from gnomon.store.faults import translated
 from gnomon.store.sql import load
 from gnomon.tracing import step
@@ -234,6 +234,13 @@ class Store:
             self._changed.notify_all()
         if handle is not None and not keep:
             handle.close()
+
+
+def is_there(settings: Settings) -> bool:
+    """Tell whether the store the settings name was ever opened; nothing is created."""
+    if settings.store.url is None:
+        return directory_of(settings.data).is_dir()
+    return Server(settings.store, settings.store.url, create=False).has_database()
 
 
 def open_store(settings: Settings) -> Store:

@@ -15,8 +15,16 @@ from clickhouse_connect.driver.client import Client
 
 from gnomon.addresses import store_url
 from gnomon.config import StoreSettings
-from gnomon.errors import ConfigError, DiskFull, GnomonError, StoreDamaged, StoreHeld, StoreRefused
-from gnomon.store.faults import UNKNOWN_DATABASE, code_of, fault
+from gnomon.errors import (
+    ConfigError,
+    DiskFull,
+    GnomonError,
+    StoreDamaged,
+    StoreHeld,
+    StoreRefused,
+    StoreUnavailable,
+)
+from gnomon.store.faults import UNKNOWN_DATABASE, code_of, fault, first_line
 from gnomon.store.held import Hold, engine_holder, file_fault, held
 
 DATABASE = "gnomon"
@@ -83,7 +91,7 @@ class Embedded:
 
     def __init__(self, data: Path, settings: StoreSettings) -> None:
         self.database = DATABASE
-        self.directory = data / "clickhouse"
+        self.directory = directory_of(data)
         self._data = data
         self._session = _session(settings)
         self._hold = Hold(data)
@@ -184,10 +192,15 @@ class Embedded:
         )
 
 
+def directory_of(data: Path) -> Path:
+    """Return where the embedded engine keeps its files."""
+    return data / "clickhouse"
+
+
 class Server:
     """A ClickHouse server or cluster over HTTP."""
 
-    def __init__(self, settings: StoreSettings, url: str) -> None:
+    def __init__(self, settings: StoreSettings, url: str, *, create: bool = True) -> None:
         self._url = _checked(url)
         self._where = f"{self._url.scheme}://{self._url.hostname}:{_port(self._url)}"
         self._timeout = int(settings.timeout.total_seconds())
@@ -195,7 +208,8 @@ class Server:
         self._cluster = settings.cluster
         self.database = unquote(self._url.path.strip("/")) or DATABASE
         self._refuse_old()
-        self._ensure_database()
+        if create:
+            self._ensure_database()
 
     def handle(self) -> Client:
         """Open one more client of the server."""
@@ -230,11 +244,25 @@ class Server:
             if code_of(error) == UNKNOWN_DATABASE:
                 raise
             translated = fault(error, tag="store.open")
+            if isinstance(translated, StoreUnavailable) and code_of(error) is None:
+                raise StoreUnavailable(
+                    f"ClickHouse at {self._where} is unreachable: is it up, and is"
+                    f" GNOMON_STORE__URL right? ({first_line(str(error))})",
+                    **translated.context,
+                ) from error
             raise type(translated)(
                 f"ClickHouse at {self._where} did not let us in: {translated.detail}."
                 f"{_mend(translated)}",
                 **translated.context,
             ) from error
+
+    def has_database(self) -> bool:
+        """Tell whether the database is there; nothing is created."""
+        try:
+            self._client(self.database).close()
+        except driver.ClickHouseError:  # only that it is unknown; the rest is translated
+            return False
+        return True
 
     def _refuse_old(self) -> None:
         """Raise before the first of our settings would be called unknown."""

@@ -113,7 +113,7 @@ def fault(error: Exception, *, tag: str, writing: bool = False) -> GnomonError:
     code = code_of(error)
     number = _refused_by_system(text)
     kind = _kind(error, code, number, writing)
-    said = f"{tag}: {_first_line(text)}"
+    said = f"{tag}: {first_line(text)}"
     mend = _MENDS.get(kind)
     if kind is StoreUnavailable and number is not None:
         mend = f"ClickHouse was refused a file: {mend_of_file(number)}"
@@ -159,6 +159,6 @@ def _by_code(code: int, writing: bool) -> type[GnomonError]:
     return StoreRefused
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
     """Return what ClickHouse says without its stack trace, at most 500 characters."""
     return text.partition(", Stack trace")[0].partition("\n")[0].strip()[:500] or "no answer"

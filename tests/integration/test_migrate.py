@@ -1,11 +1,14 @@
+import json
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from gnomon.cli.app import app
 from gnomon.clock import utc_now
-from gnomon.errors import ConfigError, HistoryRewritten
+from gnomon.errors import ConfigError, HistoryRewritten, StoreUnavailable
 from gnomon.model import Run, Step
 from gnomon.store import Store
 from gnomon.store.migrate import applied, apply, bring_up_to_date, history, pending, shipped
@@ -112,3 +115,23 @@ def test_a_server_that_lacks_a_migration_is_left_alone(
         with pytest.raises(ConfigError, match="gnomon migrate"):
             bring_up_to_date(store)
         monkeypatch.undo()
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path) -> Path:
+    return tmp_path / "nothing" / "data"
+
+
+def test_a_dry_run_lists_everything_and_leaves_nothing_behind(nowhere: Path) -> None:
+    found = CliRunner().invoke(app, ["migrate", "--dry-run", "--json", "--data", str(nowhere)])
+    assert found.exit_code == 0
+    assert json.loads(found.stdout)["migrations"] == [one.name for one in shipped()]
+    assert not nowhere.parent.exists()
+
+
+def test_a_server_that_is_away_is_called_unreachable(nowhere: Path) -> None:
+    url = "http://127.0.0.1:9/gnomon"
+    found = CliRunner().invoke(app, ["migrate", "--dry-run", "--store", url])
+    assert isinstance(found.exception, StoreUnavailable)
+    assert "ClickHouse at http://127.0.0.1:9 is unreachable" in found.exception.detail
+    assert "let us in" not in found.exception.detail
