@@ -177,12 +177,14 @@ def _unwrapped(item: JsonValue) -> JsonValue:
 
 
 def with_calls(content: list[Part], calls: Iterable[Part]) -> list[Part]:
-    """Append tool calls; a call that the content already holds is kept once."""
-    seen = {_key(part) for part in content if part["type"] == "tool_call"}
+    """Append tool calls; a call that the content already holds is kept once, with what both tell."""
+    seen = {_key(part): part for part in content if part["type"] == "tool_call"}
     for part in calls:
-        if _key(part) not in seen:
-            seen.add(_key(part))
+        known = seen.setdefault(_key(part), part)
+        if known is part:
             content.append(part)
+        else:
+            known |= {name: part[name] for name in ("name", "arguments") if not known[name]}
     return content
 
 

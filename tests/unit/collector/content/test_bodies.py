@@ -385,3 +385,17 @@ def test_details_on_a_span_event_are_read_like_attributes() -> None:
     assert bodies.system is not None
     assert finish_of(step) == "end_turn"
     assert content.content_captured(step, Kind.LLM)
+
+
+def test_a_tool_call_told_twice_is_kept_once_with_what_both_tell() -> None:
+    start = "llm.output_messages.0.message."
+    body = read(
+        {
+            f"{start}tool_calls.0.tool_call.id": "c1",
+            f"{start}tool_calls.0.tool_call.function.name": "pay",
+            f"{start}tool_calls.0.tool_call.function.arguments": '{"iban":123456789012345678901234}',
+            f"{start}contents.1.tool_call.id": "c1",
+            f"{start}contents.1.tool_call.function.name": "pay",
+        }
+    )
+    assert parts(body.output) == [called("pay", {"iban": 123456789012345678901234}, "c1")]
