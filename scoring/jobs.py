@@ -13,6 +13,9 @@ from gnomon.errors import GnomonError, NotFound
 
 log = structlog.get_logger(__name__)
 
+_AHEAD = dt.timedelta(seconds=2)
+"""A ledger that ends this far in the future was written by a clock that was wrong."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
@@ -55,6 +58,9 @@ class Ledger(Protocol):
 
     def last(self, job: str) -> Done | None:
         """Return the window that finished last."""
+
+    def reopen(self, job: str, since: dt.datetime) -> None:
+        """Forget the windows that end after a moment; they are worked on again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +111,7 @@ class Jobs:
             lock.release()
 
     def _catch_up(self, job: Job, stop: Callable[[], bool]) -> int:
+        self._reopen(job)
         done = 0
         start, complete = self._span(job)
         while start is not None and start + job.width <= complete and not stop():
@@ -125,6 +132,13 @@ class Jobs:
         else:
             self._failures.pop(job.name, None)
         return done
+
+    def _reopen(self, job: Job) -> None:
+        """Open the windows again that a clock closed which ran ahead: what they hold comes yet."""
+        end, now = self.ledger.last_end(job.name), self.clock()
+        if end is not None and end > now + _AHEAD:
+            log.warning("windows_opened_again", job=job.name, ahead_seconds=_seconds(end - now))
+            self.ledger.reopen(job.name, now)
 
     def _run(self, job: Job, window: Window) -> int | None:
         """Run a window; None when it failed. It stays open and is named."""
@@ -162,7 +176,10 @@ class Jobs:
             log.info("window_finished", job=job.name, window=str(window), rows=rows)
 
     def _span(self, job: Job) -> tuple[dt.datetime | None, dt.datetime]:
-        """Return from where on windows are open, and up to when its source is complete."""
+        """Return from where on windows are open, and up to when its source is complete.
+
+        Source and clock must agree: a window that lies ahead of either is not closed.
+        """
         complete = job.watermark()
         start = self.ledger.last_end(job.name)
         if start is None:
@@ -170,7 +187,7 @@ class Jobs:
             start = None if first is None else floor(first, job.width)
         if complete is None or start is None:
             return None, self.clock()
-        return start, complete
+        return start, min(complete, self.clock())
 
     @property
     def failures(self) -> Mapping[str, str]:
@@ -198,9 +215,22 @@ class Jobs:
             width=job.width,
             last=last,
             due=0 if start is None else max(0, (complete - start) // job.width),
-            failing=self._failures.get(job.name),
-            lag=None if last is None else self.clock() - last.window.end,
+            failing=self._failures.get(job.name) or self._ahead(last),
+            lag=None if last is None else max(self.clock() - last.window.end, dt.timedelta(0)),
         )
+
+    def _ahead(self, last: Done | None) -> str | None:
+        ahead = dt.timedelta(0) if last is None else last.window.end - self.clock()
+        if ahead <= _AHEAD:
+            return None
+        return (
+            f"its ledger ends {_seconds(ahead)} s in the future: the clock of this machine went back;"
+            " the next tick opens those windows again, and if this stays, set the clock right"
+        )
+
+
+def _seconds(span: dt.timedelta) -> int:
+    return round(span.total_seconds())
 
 
 def told(error: BaseException) -> str:

@@ -26,6 +26,9 @@ JUDGE = "judge"
 WIDTH = dt.timedelta(seconds=10)
 VERDICTS = "verdicts"
 _HOUR = dt.timedelta(hours=1)
+_BEFORE = dt.timedelta(hours=1)
+"""How far before its window the second look begins: a clock that was set back writes there."""
+
 _AT_ONCE = 8
 """Runs judged at the same time: graders that ask other systems wait most of the time."""
 
@@ -121,19 +124,23 @@ class Judging:
     def window(self, window: Window, token: str) -> int:
         """Judge the runs that were written as settled in a window; return the judgments made."""
         del token  # what is written names itself
-        return self._settled_in(window, self.graders)
+        return self._settled_in(window)
 
     def sum_up(self, window: Window, token: str) -> int:
-        """Make the verdicts that runs written in a window lack, of the judgments there are."""
-        del token
-        return self._settled_in(window, ())
+        """Make the verdicts that are missing, and judge runs that nobody looked at.
 
-    def _settled_in(self, window: Window, graders: Sequence[Grader]) -> int:
+        Such runs were written in a window that was closed already: the clock had been set back.
+        """
+        del token
+        return self._settled_in(Window(window.start - _BEFORE, window.end), unseen=True)
+
+    def _settled_in(self, window: Window, *, unseen: bool = False) -> int:
         ids = self._reader.settled_between(to_nanos(window.start), to_nanos(window.end))
         done = 0
         for start in range(0, len(ids), 500):
             runs = self._reader.many_runs(ids[start : start + 500]).values()
-            done += self.runs([run for run in runs if run.state is RunState.SETTLED], graders)
+            settled = [run for run in runs if run.state is RunState.SETTLED]
+            done += self.runs(settled, self.graders, unseen=unseen)
         return done
 
     def runs(
@@ -142,33 +149,43 @@ class Judging:
         graders: Sequence[Grader],
         *,
         again: Callable[[State], bool] = lambda state: state is State.WAITING,
+        unseen: bool = False,
     ) -> int:
-        """Judge settled runs by those graders that have not judged their present revision."""
+        """Judge settled runs by those graders that have not judged their present revision.
+
+        With `unseen`, only runs whose present revision nobody has looked at are judged.
+        """
         done = 0
         for lot in lots_of_runs(runs, _LOT):
             if self._stop():
                 raise Stopping
             # Two threads that judge the same run would both do the work.
             with self._one_at_a_time:
-                done += self._lot(lot, graders, again)
+                done += self._lot(lot, graders, again, unseen)
         return done
 
     def _lot(
-        self, runs: Sequence[Run], graders: Sequence[Grader], again: Callable[[State], bool]
+        self,
+        runs: Sequence[Run],
+        graders: Sequence[Grader],
+        again: Callable[[State], bool],
+        unseen: bool,
     ) -> int:
         known = self._judgments.judged(runs)
+        seen = {(key.run_id, key.revision) for key in known}
+        bare = self._verdicts.lacking(runs, known)
         open_: dict[RunId, list[Grader]] = {}
         for run in runs:
+            if unseen and (run.run_id not in bare or (run.run_id, run.revision) in seen):
+                continue
             for grader in graders:
                 made = known.get(JudgedKey(run.run_id, run.revision, grader.name, grader.version))
                 if made is None or again(made.state):
                     open_.setdefault(run.run_id, []).append(grader)
-        bare = self._verdicts.lacking(runs, known)
         work = [run for run in runs if run.run_id in open_ or run.run_id in bare]
         if not work:
             return 0
         steps = self._reader.counted_steps(work)
-        seen = {(key.run_id, key.revision) for key in known}
         at = to_nanos(self._clock())
 
         def one(run: Run) -> JudgedRun:
@@ -230,7 +247,7 @@ def verdicts_job(
     """Return the job that makes the verdicts which are missing: of old runs, and after a crash."""
     return _of_written_runs(
         VERDICTS, _HOUR, judging.sum_up, reader, watermark,
-        "makes the verdicts that metrics add up, where the judge left none",
+        "makes the verdicts that metrics add up where the judge left none, and judges runs it passed over",
     )  # fmt: skip
 
 

@@ -93,3 +93,7 @@ FROM job_ledger FINAL
 WHERE job = {job:String}
 ORDER BY window_end DESC, window_start
 LIMIT {limit:UInt32};
+
+-- name: ledger_reopen
+DELETE FROM job_ledger
+WHERE job = {{job}} AND window_end > fromUnixTimestamp64Nano({{since}}, 'UTC');

@@ -1,5 +1,6 @@
 """Judgments and finished windows in ClickHouse: who writes them, and what others may ask."""
 
+import datetime as dt
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ import orjson
 from gnomon.clock import Nanos, Window, from_nanos, to_nanos
 from gnomon.model import Run, RunId
 from gnomon.store import Store
+from gnomon.store.engines import quoted
 from gnomon.store.sql import load
 from scoring import rows
 from scoring import statements as st
@@ -252,9 +254,14 @@ class StoredLedger:
             rows=done.rows,
             finished_at=to_nanos(done.finished_at),
         )
-        self._store.insert(
-            "job_ledger", [row], token=f"{done.job}:{done.window}", tag="scoring.job_ledger"
-        )
+        # The moment belongs to the token: a window that was opened again is no repeat.
+        token = f"{done.job}:{done.window}:{row.finished_at}"
+        self._store.insert("job_ledger", [row], token=token, tag="scoring.job_ledger")
+
+    def reopen(self, job: str, since: dt.datetime) -> None:
+        """Forget the windows that end after a moment; they are worked on again."""
+        words = {"job": quoted(job), "since": str(to_nanos(since))}
+        self._store.command(st.filled(self._sql["ledger_reopen"], **words), tag="scoring.reopen")
 
     def last(self, job: str) -> Done | None:
         """Return the window that finished last."""

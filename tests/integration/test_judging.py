@@ -401,3 +401,37 @@ def test_a_late_span_reopens_its_run_and_every_grader_looks_once_more(store: Sto
     passes(31)
     assert court.get(f"/v1/runs/{trace}/judgments") == second
     assert raw_count(store) == 6
+
+
+def test_runs_of_a_time_that_a_wrong_clock_had_closed_are_judged(court: Court) -> None:
+    court.put(make_run("early"), *good("early"))
+    assert court.tick() == 1
+    court.clock.later(3600)
+    court.put(make_run("ahead"), *good("ahead"))
+    assert court.tick() == 1
+    court.clock.later(-3600)
+    court.put(make_run("late"), *good("late"))
+    for _ in range(3):
+        court.tick()
+    assert set(court.states("late").values()) == {"graded"}
+    assert raw_count(court.store) == 9, "opening windows again judges nothing twice"
+    # Time reaches the end that the wrong clock had written.
+    for _ in range(19):
+        court.tick(190)
+    court.put(make_run("then"), *good("then"))
+    court.tick()
+    assert set(court.states("then").values()) == {"graded"}
+
+
+def test_a_run_written_into_a_closed_window_is_found_by_the_second_look(court: Court) -> None:
+    court.put(make_run("early"), *good("early"))
+    court.tick(60)
+    court.clock.later(-30)
+    court.put(make_run("between"), *good("between"))
+    court.clock.later(31)
+    court.tick()
+    assert set(court.states("between").values()) == {"waiting"}
+    court.clock.later(2 * 3600)
+    court.scoring.jobs.tick(court.scoring.jobs.named("verdicts"))
+    assert set(court.states("between").values()) == {"graded"}
+    assert raw_count(court.store) == 6

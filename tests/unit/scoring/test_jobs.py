@@ -31,6 +31,10 @@ class Memory:
         found = self.done.get(job)
         return found[-1] if found else None
 
+    def reopen(self, job: str, since: dt.datetime) -> None:
+        kept = [done for done in self.done.get(job, []) if done.window.end <= since]
+        self.done = {**self.done, job: kept}
+
 
 class World:
     """A source that is complete up to a moment, and what was written per window."""
@@ -242,3 +246,29 @@ def test_a_reason_is_gone_once_there_is_nothing_due() -> None:
     answers[0] = False
     assert jobs.tick(job) == 0
     assert jobs.failures == {}
+
+
+def test_a_window_is_closed_only_when_source_and_clock_agree() -> None:
+    world = World()
+    job = replace(world.job, watermark=lambda: START + 9 * HOUR)
+    jobs = Jobs(jobs=[job], ledger=world.ledger, clock=lambda: world.now)
+    world.now = START + HOUR
+    assert jobs.tick(job) == 1
+    assert jobs.state(job).due == 0
+
+
+def test_a_clock_that_went_back_opens_its_windows_again_and_says_so() -> None:
+    world = World()
+    world.now = START + 9 * HOUR
+    assert world.jobs.tick(world.job) == 9
+    world.now = START + 3 * HOUR
+    wrong = world.jobs.state(world.job)
+    assert wrong.lag == dt.timedelta(0)
+    assert wrong.failing is not None
+    assert wrong.failing.startswith("its ledger ends 21600 s in the future")
+    assert "set the clock right" in wrong.failing
+    assert world.jobs.tick(world.job) == 0
+    assert world.jobs.state(world.job).failing is None
+    world.now += HOUR
+    assert world.jobs.tick(world.job) == 1
+    assert [one.window.end for one in world.ledger.done["count"]][-1] == START + 4 * HOUR
