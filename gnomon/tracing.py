@@ -15,7 +15,7 @@ from gnomon.errors import GnomonError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
-    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+    from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Tracer
 
 log = structlog.get_logger(__name__)
@@ -36,28 +36,30 @@ def own(trace_id: str) -> bool:
     return trace_id.startswith(_MARK.hex())
 
 
-class _Telling:
-    """An exporter that says once that nobody takes its spans, and once that somebody does again."""
+def _telling(exporter: "SpanExporter") -> "SpanExporter":
+    """Wrap an exporter so that it says once that nobody takes its spans, and when somebody does."""
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-    def __init__(self, exporter: "SpanExporter") -> None:
-        self._exporter = exporter
-        self._failing = False
+    class Telling(SpanExporter):
+        failing = False
 
-    def export(self, spans: "Sequence[ReadableSpan]") -> "SpanExportResult":
-        result = self._exporter.export(spans)
-        failed = result.name != "SUCCESS"
-        if failed and not self._failing:
-            log.warning("own_traces_lost", spans=len(spans))
-        elif self._failing and not failed:
-            log.info("own_traces_resumed")
-        self._failing = failed
-        return result
+        def export(self, spans: "Sequence[ReadableSpan]") -> SpanExportResult:
+            result = exporter.export(spans)
+            failed = result is not SpanExportResult.SUCCESS
+            if failed and not self.failing:
+                log.warning("own_traces_lost", spans=len(spans))
+            elif self.failing and not failed:
+                log.info("own_traces_resumed")
+            self.failing = failed
+            return result
 
-    def shutdown(self) -> None:
-        self._exporter.shutdown()
+        def shutdown(self) -> None:
+            exporter.shutdown()
 
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        return self._exporter.force_flush(timeout_millis)
+        def force_flush(self, timeout_millis: int = 30_000) -> bool:
+            return exporter.force_flush(timeout_millis)
+
+    return Telling()
 
 
 @contextmanager
@@ -84,7 +86,7 @@ def tracing(endpoint: str | None, version: str) -> Iterator[None]:
         id_generator=Marked(),
     )
     exporter = OTLPSpanExporter(endpoint=endpoint, timeout=_SECONDS_TO_SEND)
-    provider.add_span_processor(BatchSpanProcessor(_Telling(exporter)))
+    provider.add_span_processor(BatchSpanProcessor(_telling(exporter)))
     _tracer = provider.get_tracer("gnomon", version)
     try:
         yield
