@@ -31,6 +31,7 @@ from gnomon.web.history import add_history
 from gnomon.web.judged_routes import add_judged, csv_of, judged_version, judges
 from gnomon.web.known import only_known
 from gnomon.web.port import Explain, Judging, PageReader
+from gnomon.web.runs_csv import runs_csv
 from gnomon.web.timeline import Period
 from gnomon.web.work import work
 
@@ -215,6 +216,13 @@ def _add_runs(
         address = f"/runs?{request.url.query}" if after or before else view.query.url()
         response.headers["HX-Push-Url"] = address
         return response
+
+    @app.get("/runs.csv")
+    def runs_file(request: Request) -> Response:
+        """The runs of a list as a file."""
+        now = pages.now()
+        where = runs.judged_where(parse(request.query_params), now, judging)
+        return runs_csv(reader, where, now, judging)
 
     @app.get("/news/runs")
     def runs_news(request: Request, than: str) -> Response:

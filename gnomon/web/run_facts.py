@@ -37,7 +37,22 @@ def run_facts(run: Run, order: Sequence[str]) -> Sequence[tuple[str, str, str]]:
         found.append(("User", run.user_id, ""))
     if run.environment:
         found.append(("Environment", run.environment, ""))
+    found.append(("Similar", *similar(run)))
     return found
+
+
+def similar(run: Run) -> tuple[str, str]:
+    """Return in words and as an address the runs like this one: what it met, else what it used."""
+    error = run.error_type or next(iter(run.error_types), "")
+    tool = "" if error else next(iter(run.tools), "")
+    alike = {"agent": run.agent_name, "status": str(run.status), "error": error, "tool": tool}
+    words = [
+        f"status {run.status}",
+        f"met {error}" if error else "",
+        f"used {tool}" if tool else "",
+    ]
+    said = ", ".join(word for word in ("same agent" if run.agent_name else "", *words) if word)
+    return f"+ runs like this: {said}", Query(period="all").having(**alike).url()
 
 
 def _cost(run: Run) -> str:

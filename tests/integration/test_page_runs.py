@@ -1,6 +1,8 @@
 """The list of runs and the page of a run over HTTP."""
 
+import csv
 import gzip
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -13,7 +15,8 @@ from collector.spans import LogRecord
 from collector.views import shape_of
 from gnomon.clock import Nanos
 from gnomon.model import Kind, RunId, RunState, RunStatus
-from gnomon.web.run_facts import run_facts
+from gnomon.web.filters import Query
+from gnomon.web.run_facts import run_facts, similar
 from gnomon.web.titles import title_of
 from tests import desk
 from tests import page_memory as memory
@@ -384,3 +387,46 @@ def test_what_agents_wrote_is_escaped_always(empty: Site) -> None:
         assert "<script>alert" not in text
         assert "<img src=x" not in text
         assert Page(text).inline == []
+
+
+def test_the_list_is_a_file_of_exactly_its_runs_and_no_cell_is_a_formula(full: Site) -> None:
+    newest = full.reader.all[0]
+    evil = replace(
+        newest, run_id=RunId("=evil"), started_at=Nanos(newest.started_at + 1),
+        agent_name="+cmd|calc", agent_version="@v", business_keys={}, status=RunStatus.ERROR,
+    )  # fmt: skip
+    full.reader.add(evil)
+    try:
+        address = re.search(
+            r'href="(/runs.csv[^"]*)"', full.client.get("/runs?period=30d&status=error").text
+        )
+        assert address is not None
+        answer = full.client.get(address[1].replace("&amp;", "&"))
+        rows = list(csv.DictReader(io.StringIO(answer.text)))
+        since = Query(period="30d").where(desk.NOW).since
+        expected = [
+            run for run in full.reader.all
+            if run.status is RunStatus.ERROR and run.started_at >= (since or 0)
+        ]  # fmt: skip
+        assert [row["run_id"].removeprefix("'") for row in rows] == [one.run_id for one in expected]
+        assert len(rows) > 50
+        assert (rows[0]["run_id"], rows[0]["agent"], rows[0]["version"]) == (
+            "'=evil", "'+cmd|calc", "'@v",
+        )  # fmt: skip
+        assert rows[1]["cost_usd"] == str(expected[1].cost_usd)
+        assert answer.headers["content-type"].startswith("text/csv")
+        assert full.client.get("/runs.csv?colour=red").status_code == 400
+    finally:
+        full.reader.all.remove(evil)
+
+
+def test_a_run_leads_to_those_like_it_and_is_among_them(full: Site) -> None:
+    for run in full.reader.all[:40]:
+        words, address = similar(run)
+        assert f"status {run.status}" in words
+        listed = full.client.get("/runs.csv" + address.removeprefix("/runs"))
+        rows = list(csv.DictReader(io.StringIO(listed.text)))
+        assert run.run_id in {row["run_id"] for row in rows}
+        assert {row["status"] for row in rows} == {str(run.status)}
+        assert {row["agent"] for row in rows} == {run.agent_name or ""} or run.agent_name is None
+    assert "+ runs like this" in full.client.get(f"/runs/{full.reader.all[0].run_id}").text
