@@ -41,6 +41,10 @@ class RuleSection(_Section):
         description="Runs of each task on each side: the first so many count. Unset: all of them.",
     )
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    violations: Literal["none_new", "not_judged"] = Field(
+        default="none_new",
+        description="none_new: nothing passes unless policies judged both sides; not_judged: it may.",
+    )
 
     @model_validator(mode="after")
     def _margin_fits(self) -> "RuleSection":
@@ -63,6 +67,7 @@ class RuleSection(_Section):
             planned=self.n,
             looks=self.looks,
             trials=self.trials,
+            violations=self.violations,
             confidence=round(1 - self.alpha, 12),
         )
 

@@ -53,6 +53,8 @@ class Rule:
     clusters: str = ""
     """The key in whose values units come, where they do."""
     slices: Mapping[str, str] = field(default_factory=dict)
+    violations: str = "none_new"
+    """`none_new`, or `not_judged` where nobody needs to know of them."""
     graders: Sequence[str] = ()
     """Who says what passes and what breaks a rule, each with its version."""
 

@@ -25,7 +25,9 @@ GUARDS: Mapping[Measured, Sequence[str]] = {
 NEVER = frozenset({"violations"})
 """What should not happen at all: none seen shows the exact upper bound."""
 
-NO_POLICY = "no policy judges these runs, so nobody knows which rules they break"
+NO_POLICY = "no policy judged runs of both sides, so nobody knows which rules they break"
+MEND = "write a policy for them, or `violations: not_judged` into the rule"
+NOT_JUDGED = "violations are not judged, which the rule allows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,8 @@ class Guard:
     shares: Mapping[str, Sides]
     new: Sequence[Broken] | None
     """Hard rules that the candidate breaks and the baseline does not. None: nobody knows."""
+    unjudged: int = 0
+    """Runs of either side that no policy judged."""
 
     def __post_init__(self) -> None:
         if not self.shares:
@@ -105,11 +109,17 @@ class Guard:
         if self.new is None:
             return NO_POLICY
         if not self.new:
-            return "no new violation"
+            return f"no new violation{self._but}"
         rules = sorted({one.name for one in self.new})
         tasks = {one.task for one in self.new if one.task}
         where = f" at {len(tasks)} task{'' if len(tasks) == 1 else 's'}" if tasks else ""
         return f"new violations{where}: {', '.join(rules)}"
+
+    @property
+    def _but(self) -> str:
+        if not self.unjudged:
+            return ""
+        return f"; {self.unjudged} run{'' if self.unjudged == 1 else 's'} no policy judged"
 
     def as_json(self) -> JsonValue:
         """Return the shares of both sides, and the new violations with runs to read."""
@@ -123,21 +133,33 @@ class Guard:
             **{name: sides.as_json() for name, sides in self.shares.items()},
             "new_violations": {
                 "n": None if new is None else len(new),
+                "unjudged": self.unjudged,
                 "items": new,
                 "text": self.text,
             },
         }
 
-    def over(self, decision: Decision) -> Decision:
-        """Return a decision with this guard applied: a new violation fails, whatever was won."""
+    def over(self, decision: Decision, *, known: bool = True) -> Decision:
+        """Return a decision with this guard applied: a new violation fails, whatever was won.
+
+        known: whether nothing passes while nobody knows of violations; the rule may say otherwise.
+        """
         if self.incomplete:
             return Decision(
                 verdict=Verdict.NOT_ENOUGH_DATA, reason=self.incomplete, missing=decision.missing
             )
+        passed = decision.verdict is Verdict.PASS
+        if self.new is None and passed:
+            return self._unknown(decision, known=known)
         if not self.new:
             return decision
-        won = "shown, but " if decision.verdict is Verdict.PASS else ""
+        won = "shown, but " if passed else ""
         return replace(decision, verdict=Verdict.FAIL, reason=f"{won}{self.text}")
+
+    def _unknown(self, decision: Decision, *, known: bool) -> Decision:
+        if known:
+            return Decision(verdict=Verdict.NOT_ENOUGH_DATA, reason=f"{NO_POLICY}; {MEND}")
+        return replace(decision, reason=f"{decision.reason}; {NOT_JUDGED}")
 
 
 def names_of(metric: Measured) -> Sequence[str]:
@@ -189,11 +211,13 @@ def guard_of(
     checked = {v: _moments(by_version.get(v, {}), "violations").m for v in (base, cand)}
     if "violations" not in names_of(metric):
         checked = {v: float(by_version.get(v, {}).get("checked", 0)) for v in (base, cand)}
+    runs = sum(int(by_version.get(v, {}).get("runs", 0)) for v in (base, cand))
     return Guard(
         shares={
             name: Sides(base=rate(base, name), cand=rate(cand, name)) for name in names_of(metric)
         },
         new=new_violations(broken, checked, base=base, cand=cand),
+        unjudged=runs - round(sum(checked.values())),
     )
 
 

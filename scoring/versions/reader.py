@@ -10,6 +10,7 @@ from scoring.grading.port import Grader, Surface
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import Measured, RuleSection
+from scoring.stats.gates import Decision, Verdict
 from scoring.stats.results import Difference
 from scoring.versions import live as weekly
 from scoring.versions import looks, rule
@@ -108,7 +109,7 @@ class CompareReader:
         decision = ruled.decision
         if not (ruled.waits or self._waits(asked, [unit.task for unit in units])):
             # Invariants wait for no look: a new violation fails once both sides are judged.
-            decision = guard.over(decision)
+            decision = guard.over(decision, known=plan.violations_known)
         return found, guard, self._registry.ruling(ruled, decision)
 
     def live(
@@ -219,14 +220,16 @@ class CompareReader:
             sides = _only(first, new, old)
             found = on_tasks(*sides, confidence=plan.confidence)
             guard = self._task_guard(asked, first, plan.section.trials)
-            if guard.says_nothing(asked.metric):
-                return guard.says_nothing(asked.metric)
+            decision = rule.decided(plan, found.difference, n=n)
+            why, decision = _ruled_on(plan, guard, decision, asked.metric)
+            if why:
+                return why
             return TakenLook(
                 look=number,
                 n=n,
                 seen_at=to_nanos(self._clock()),
                 until=Nanos(max(one.last_start for side in sides for one in side.values())),
-                decision=guard.over(rule.decided(plan, found.difference, n=n)),
+                decision=decision,
                 guard=guard,
                 tasks=found,
             )
@@ -242,14 +245,16 @@ class CompareReader:
                 return waits
             name = self._metrics.watched.mix_slice
             found, guard = self._weeks(then, name, confidence=plan.confidence)
-            if guard.says_nothing(asked.metric):
-                return guard.says_nothing(asked.metric)
+            decision = rule.decided(plan, found.difference, n=n)
+            why, decision = _ruled_on(plan, guard, decision, asked.metric)
+            if why:
+                return why
             return TakenLook(
                 look=number,
                 n=n,
                 seen_at=to_nanos(self._clock()),
                 until=until,
-                decision=guard.over(rule.decided(plan, found.difference, n=n)),
+                decision=decision,
                 guard=guard,
                 live=found,
             )
@@ -294,3 +299,15 @@ class CompareReader:
 def _only(units: Sequence[Unit], new: Tried, old: Tried) -> tuple[Tried, Tried]:
     names = [unit.task for unit in units]
     return {name: new[name] for name in names}, {name: old[name] for name in names}
+
+
+def _ruled_on(
+    plan: Plan, guard: Guard, decision: Decision, metric: Measured
+) -> tuple[str, Decision]:
+    """Return why there is nothing to look at yet, or '', and what rule and guard say together.
+
+    A look that would pass but for violations nobody knows of waits for them: seen is nothing yet.
+    """
+    over = guard.over(decision, known=plan.violations_known)
+    held = decision.verdict is Verdict.PASS and over.verdict is Verdict.NOT_ENOUGH_DATA
+    return guard.says_nothing(metric) or (over.reason if held else ""), over

@@ -57,6 +57,11 @@ class Plan:
         return self.rule.look_confidence()
 
     @property
+    def violations_known(self) -> bool:
+        """Whether nothing passes while nobody knows of violations."""
+        return self.section.violations == "none_new"
+
+    @property
     def text(self) -> str:
         """The rule in words."""
         return said(self.section)
@@ -97,7 +102,10 @@ def said(rule: RuleSection) -> str:
         asked = f"{rule.metric} on {rule.basis} is better"
     else:
         asked = f"{rule.metric} on {rule.basis} is not worse by {100 * (rule.margin or 0):g} points"
-    return f"{asked}, shown at {level} with n = {rule.n}{looks}{trials}, without a new violation"
+    kept = ", without a new violation"
+    if rule.violations == "not_judged":
+        kept += " where a policy judges the runs"
+    return f"{asked}, shown at {level} with n = {rule.n}{looks}{trials}{kept}"
 
 
 def decided(plan: Plan, found: Shown, *, n: int) -> Decision:

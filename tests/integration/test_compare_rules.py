@@ -10,6 +10,7 @@ from gnomon.clock import Nanos, from_nanos
 from gnomon.model import RunState
 from gnomon.store import Store
 from gnomon.store.migrate import apply, shipped
+from scoring.grading.port import Surface
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
@@ -268,3 +269,27 @@ def test_a_comparison_with_a_version_that_never_ran_names_no_changed_pin(world: 
     assert found.setting.manifests.changed == []
     assert found.setting.warnings == []
     assert found.guard.shares["aborted"].cand.n == 0
+
+
+def test_without_a_policy_nothing_passes_and_no_look_is_taken(world: World) -> None:
+    won(world, 0, 12)
+    silence(world)
+    watched = rule(12)
+    found = compare(world.store, watched).on_tasks(SCOPE, **BOTH)
+    assert found.ruling.decision.verdict == "NOT ENOUGH DATA"
+    assert "write a policy" in found.ruling.sentence
+    assert found.ruling.looks == []
+    assert found.comparison.difference.value is None
+    live = compare(world.store, rule(12, basis="live")).live(SCOPE, **BOTH)
+    assert (live.ruling.decision.verdict, live.ruling.looks) == ("NOT ENOUGH DATA", [])
+    allowed = compare(world.store, rule(12, violations="not_judged")).on_tasks(SCOPE, **BOTH)
+    assert allowed.ruling.decision.verdict == "PASS"
+    assert "violations are not judged, which the rule allows" in allowed.ruling.sentence
+
+
+def silence(world: World) -> None:
+    """Make the verdicts anew as if no policy had been there."""
+    for key, (statuses, labels, _) in list(world.said.items()):
+        kept = [one for one in statuses if one.surface is not Surface.POLICY]
+        world.said[key] = (kept, [one for one in labels if one.surface is not Surface.POLICY], [])
+        world.sum_up(world.runs[key[0]])

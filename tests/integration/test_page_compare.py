@@ -113,7 +113,8 @@ def test_the_guard_stands_beside_both_differences(bugs: Site) -> None:
     assert len(re.findall(r'<table class="guard">', text)) == 2
     words = " ".join(Page(text).words.split())
     assert words.count("claims that were false") == 2
-    assert "no policy judges these runs" in words
+    assert "no policy judged runs of both sides" in words
+    assert "violations are not judged, which the rule allows" in words
 
 
 def test_what_no_rule_is_about_is_a_reading_aid_without_a_p_value(bugs: Site) -> None:

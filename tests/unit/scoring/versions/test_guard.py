@@ -46,8 +46,31 @@ def test_a_version_that_wins_and_breaks_a_rule_anew_fails() -> None:
 
 def test_without_a_new_violation_the_decision_stands() -> None:
     assert guard().over(WON) == WON
-    assert guard(known=False).over(WON) == WON
-    assert "no policy judges" in guard(known=False).text
+
+
+def test_nothing_passes_while_nobody_knows_of_violations() -> None:
+    blind = guard(known=False)
+    found = blind.over(WON)
+    assert found.verdict is Verdict.NOT_ENOUGH_DATA
+    assert "nobody knows which rules they break" in found.reason
+    assert "write a policy for them, or `violations: not_judged` into the rule" in found.reason
+    lost = Decision(verdict=Verdict.FAIL, reason="shown worse")
+    assert blind.over(lost) == lost
+
+
+def test_a_rule_that_asks_for_no_policy_says_so_with_its_verdict() -> None:
+    found = guard(known=False).over(WON, known=False)
+    assert found.verdict is Verdict.PASS
+    assert found.reason == "shown; violations are not judged, which the rule allows"
+    seen = guard(broken("new", "t1")).over(WON, known=False)
+    assert seen.verdict is Verdict.FAIL
+
+
+def test_runs_that_no_policy_judged_are_told_beside_no_violation() -> None:
+    rows = [row("old"), {**row("new"), "sum_m_violations": 60.0}]
+    found = guard_of(rows, [], metric="completion", unit="run", confidence=0.95, **BOTH)
+    assert found.text == "no new violation; 40 runs no policy judged"
+    assert guard_of([row("old"), row("new")], [], metric="clean", unit="run", confidence=0.95, **BOTH).text == "no new violation"  # fmt: skip
 
 
 def test_a_violation_waits_for_no_look() -> None:

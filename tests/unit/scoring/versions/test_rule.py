@@ -33,7 +33,7 @@ def test_the_hash_is_that_of_the_rule_s_canonical_json() -> None:
     written = {
         "measure": "completion on tasks", "kind": "non_inferiority", "limit": 0.05, "planned": 200,
         "looks": 1, "confidence": 0.95, "trials": None, "unit": "task_id", "clusters": "",
-        "slices": {}, "graders": ["outcome state 1", "policy refunds 3"],
+        "slices": {}, "violations": "none_new", "graders": ["outcome state 1", "policy refunds 3"],
     }  # fmt: skip
     text = json.dumps(written, sort_keys=True, separators=(",", ":"))
     assert plan().digest == hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -50,6 +50,7 @@ def test_the_hash_is_that_of_the_rule_s_canonical_json() -> None:
         {"trials": 3},
         {"alpha": 0.1},
         {"kind": "superiority", "margin": None},
+        {"violations": "not_judged"},
     ],
 )
 def test_a_changed_rule_is_another_rule(change: dict[str, object]) -> None:
