@@ -11,8 +11,8 @@ from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicab
 from scoring.grading.sources import Sources, Unknown
 from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.actions import MISSING
-from scoring.policies.binding import same
 from scoring.policies.language import Names
+from scoring.policies.sameness import same
 
 
 class Claim(GraderSpec, Sources):

@@ -11,8 +11,8 @@ from scoring.grading.expect import value_at
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.spec import GraderSpec, Means, Said
 from scoring.policies.actions import MISSING, Action, actions_of
-from scoring.policies.binding import same
 from scoring.policies.language import Names
+from scoring.policies.sameness import same
 from scoring.policies.verdict import Violation
 
 Most = Annotated[int, Field(ge=0)] | None

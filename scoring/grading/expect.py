@@ -1,16 +1,13 @@
 """What an answer must say: a value at a path, compared as values."""
 
-from typing import Annotated
-
 from pydantic import Field, model_validator
 
 from gnomon.model import JsonValue, Run
 from scoring.grading.port import key_of
 from scoring.grading.spec import Said
 from scoring.policies.actions import MISSING, at
-from scoring.policies.binding import number, same
-
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+from scoring.policies.language import Number
+from scoring.policies.sameness import number, same
 
 
 class Expectation(Said):
@@ -19,8 +16,8 @@ class Expectation(Said):
     path: str = Field(default="", description="Dotted, `refunds.0.amount`; '' is the whole answer.")
     equals: JsonValue = None
     one_of: tuple[JsonValue, ...] | None = None
-    at_least: Finite | None = None
-    at_most: Finite | None = None
+    at_least: Number | None = None
+    at_most: Number | None = None
     exists: bool | None = Field(default=None, description="Whether anything must stand there.")
     equals_key: str | None = Field(default=None, description="A business key of the run.")
 

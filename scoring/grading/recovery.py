@@ -1,6 +1,6 @@
 """Whether a run got over the errors of its tools, and without doing anything twice."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from typing import Literal
 
 from pydantic import Field
@@ -10,6 +10,7 @@ from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicab
 from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.actions import Action, Ending, actions_of
 from scoring.policies.language import Names
+from scoring.policies.sameness import groups
 from scoring.policies.verdict import Violation
 
 
@@ -82,27 +83,33 @@ class Recovery(GraderSpec):
 
     def _duplicates(self, actions: Sequence[Action]) -> list[Violation]:
         """Return the writes that took effect, or may have, more than once."""
-        groups: dict[tuple[str, str], dict[str, str]] = {}
+        writes: dict[tuple[str, str], list[Action]] = {}
         for action in actions:
             identity = self._identity(action)
             if action.tool in self.writes and action.may_have_committed and identity is not None:
-                effects = groups.setdefault((action.tool, identity), {})
-                effects.setdefault(self._effect(action), action.step)
+                writes.setdefault((action.tool, identity), []).append(action)
+        found = [(tool, self._effects(calls)) for (tool, _), calls in writes.items()]
         return [
             Violation(
                 rule="once",
                 message=f"{len(effects)} effects of {tool} with the same arguments",
-                steps=tuple(effects.values()),
+                steps=effects,
             )
-            for (tool, _), effects in groups.items()
+            for tool, effects in found
             if len(effects) > 1
         ]
 
-    def _effect(self, action: Action) -> str:
-        key = None
-        if self.idempotency is not None and action.arguments is not None:
-            key = action.arguments.get(self.idempotency)
-        return f"step {action.step}" if key is None else f"key {key}"
+    def _effects(self, calls: Sequence[Action]) -> tuple[str, ...]:
+        """Return the first call of each effect: calls that share the idempotency key are one."""
+        keys = [
+            None if self.idempotency is None or call.arguments is None
+            else call.arguments.get(self.idempotency)
+            for call in calls
+        ]  # fmt: skip
+        effects: dict[Hashable, str] = {}
+        for call, key, named in zip(calls, keys, groups(keys), strict=True):
+            effects.setdefault(("step", call.step) if key is None else ("key", named), call.step)
+        return tuple(effects.values())
 
 
 def _broke(action: Action, errors: Set[str]) -> bool:

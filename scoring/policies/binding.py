@@ -1,10 +1,10 @@
 """Whether two calls speak of the same entity."""
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 
 from scoring.policies.actions import MISSING, Action, Trajectory, at
 from scoring.policies.language import ResultOf
+from scoring.policies.sameness import same
 
 UNRESOLVED = object()
 """The value could not be found: nobody recorded it, or nobody asked for it."""
@@ -16,29 +16,6 @@ def argument(action: Action, name: str) -> object:
         return UNRESOLVED
     value = at(dict(action.arguments), name)
     return UNRESOLVED if value is MISSING or value is None else value
-
-
-def same(one: object, other: object) -> bool:
-    """Compare as values: 25 equals 25.0 and "25", "c1" equals "c1", true only itself."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, str) and isinstance(other, str):
-        return one == other
-    left, right = number(one), number(other)
-    if left is not None and right is not None:
-        return left == right
-    return one == other
-
-
-def number(value: object) -> Decimal | None:
-    """Return a number given as JSON number or as text, exactly; None when it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        found = Decimal(str(value).strip())
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() else None
 
 
 def wanted(

@@ -1,6 +1,7 @@
 """From a policy and what a run did to breaches with their evidence. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from gnomon.model import Run, Step
 from scoring.policies import relations
@@ -65,37 +66,59 @@ def _checked(policy: Policy, findings: Iterable[Finding], *, applied: int) -> Ch
 
 
 def _trajectory(policy: Policy, actions: Trajectory) -> Iterator[Finding]:
+    for rule, findings in _rules(policy, actions):
+        yield from _answered(rule, findings)
+
+
+def _answered(rule: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield what a rule found; what it can not cope with is its own matter, not that of others."""
+    try:
+        yield from findings
+    except RecursionError:
+        reason = "what was recorded is nested too deep to be looked through"
+        yield NotEvaluable(rule=rule, reason=reason, steps=[])
+    except Exception as error:  # noqa: BLE001 - arbitrary content must not switch off other rules
+        reason = f"looking at what was recorded raised {type(error).__name__}; please report it"
+        yield NotEvaluable(rule=rule, reason=reason, steps=[])
+
+
+def _rules(policy: Policy, actions: Trajectory) -> Iterator[tuple[str, Iterator[Finding]]]:
+    """Yield the path of each rule with what it finds."""
     for target, requirements in policy.required_before.items():
         for place, requirement in enumerate(requirements):
             rule = f"required_before.{target}.{place}"
-            yield from relations.required_before(rule, target, requirement, actions)
+            yield rule, relations.required_before(rule, target, requirement, actions)
     for target, conditionals in policy.conditionally_required_before.items():
         for place, conditional in enumerate(conditionals):
             rule = f"conditionally_required_before.{target}.{place}"
-            yield from relations.conditionally_required(
-                rule, target, conditional, conditional.when, actions
+            yield (
+                rule,
+                relations.conditionally_required(
+                    rule, target, conditional, conditional.when, actions
+                ),
             )
     for target, asked in policy.after_ambiguous_write.items():
         rule = f"after_ambiguous_write.{target}"
-        yield from relations.after_ambiguous(rule, target, asked, actions)
+        yield rule, relations.after_ambiguous(rule, target, asked, actions)
     for place, prohibition in enumerate(policy.prohibited):
-        yield from relations.prohibited(f"prohibited.{place}", prohibition, actions)
-    yield from _arguments(policy, actions)
-
-
-def _arguments(policy: Policy, actions: Trajectory) -> Iterator[Finding]:
+        rule = f"prohibited.{place}"
+        yield rule, relations.prohibited(rule, prohibition, actions)
     for tool, schema in policy.arguments.items():
         rule = f"arguments.{tool}"
         validator = validator_of(schema)
         for action in actions.of(tool):
-            if action.arguments is None:
-                reason = f"arguments of {tool} were not recorded"
-                yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
-                continue
-            wrong = complaints(validator, dict(action.arguments), whole="arguments")
-            if wrong:
-                message = f"arguments of {tool}: {'; '.join(wrong)}"
-                yield Violation(rule=rule, message=message, steps=[action.step])
+            yield rule, _arguments(rule, action, validator)
+
+
+def _arguments(rule: str, action: Action, validator: Any) -> Iterator[Finding]:
+    if action.arguments is None:
+        reason = f"arguments of {action.tool} were not recorded"
+        yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
+        return
+    wrong = complaints(validator, dict(action.arguments), whole="arguments")
+    if wrong:
+        message = f"arguments of {action.tool}: {'; '.join(wrong)}"
+        yield Violation(rule=rule, message=message, steps=[action.step])
 
 
 def _budgets(policy: Policy, run: Run) -> Iterator[Finding]:

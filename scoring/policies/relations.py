@@ -1,11 +1,12 @@
 """The rules about order: what must come before, what must follow, what must never be."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from decimal import Decimal
 
 from scoring.policies.actions import Action, Ending, Trajectory
-from scoring.policies.binding import UNRESOLVED, argument, bound, number, same, wanted
+from scoring.policies.binding import UNRESOLVED, argument, bound, wanted
 from scoring.policies.language import AfterAmbiguous, Prohibited, Requirement, When
+from scoring.policies.sameness import groups, number, same
 from scoring.policies.verdict import Finding, NotEvaluable, Violation
 
 
@@ -171,27 +172,32 @@ def _too_late(rule: str, asked: Prohibited, other: str, actions: Trajectory) -> 
 
 def _too_many(rule: str, asked: Prohibited, most: int, actions: Trajectory) -> Iterator[Finding]:
     """Count effects that took place or may have; one recognised as a repeat is none."""
-    groups: dict[tuple[object, ...], dict[str, list[str]]] = {}
+    counted: list[tuple[Action, Sequence[object]]] = []
     for action in actions.of(asked.tool):
         if not action.may_have_committed:
             continue
-        entity = tuple(_entity(argument(action, name)) for name in asked.per)
-        if None in entity:
+        entity = [argument(action, name) for name in asked.per]
+        if UNRESOLVED in entity:
             reason = f"{', '.join(asked.per)} of {asked.tool} was not recorded"
             yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
             continue
-        key = argument(action, asked.idempotency) if asked.idempotency else UNRESOLVED
-        effect = f"step {action.step}" if key is UNRESOLVED else f"key {_entity(key)}"
-        groups.setdefault(entity, {}).setdefault(effect, []).append(action.step)
-    for effects in groups.values():
+        counted.append((action, entity))
+    for effects in _effects(counted, asked.idempotency).values():
         if len(effects) > most:
             message = f"{len(effects)} effects of {asked.tool}, at most {most} allowed"
             steps = [step for group in effects.values() for step in group]
             yield Violation(rule=rule, message=message, steps=steps)
 
 
-def _entity(value: object) -> str | None:
-    if value is UNRESOLVED:
-        return None
-    found = number(value)
-    return str(value) if found is None else str(found.normalize())
+def _effects(
+    counted: Sequence[tuple[Action, Sequence[object]]], idempotency: str | None
+) -> dict[Hashable, dict[Hashable, list[str]]]:
+    """Return by entity and by effect the steps of the calls that made it."""
+    columns = zip(*(entity for _, entity in counted), strict=True)
+    entities = list(zip(*map(groups, map(list, columns)), strict=True)) or [()] * len(counted)
+    keys = [argument(action, idempotency) if idempotency else UNRESOLVED for action, _ in counted]
+    found: dict[Hashable, dict[Hashable, list[str]]] = {}
+    for (action, _), entity, key, named in zip(counted, entities, keys, groups(keys), strict=True):
+        effect = ("step", action.step) if key is UNRESOLVED else ("key", named)
+        found.setdefault(entity, {}).setdefault(effect, []).append(action.step)
+    return found

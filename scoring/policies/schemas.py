@@ -9,6 +9,7 @@ from typing import Any
 from gnomon.model import JsonValue
 from scoring.policies.patterns import found
 from scoring.policies.references import wrong_parts
+from scoring.policies.sameness import identity
 
 Place = tuple[int | str, ...]
 
@@ -155,21 +156,6 @@ def _unique_items(validator: Any, rule: Any, value: Any, _schema: Any) -> Iterat
     if (
         rule
         and validator.is_type(value, "array")
-        and len({_key(one) for one in value}) < len(value)
+        and len({identity(one) for one in value}) < len(value)
     ):
         yield ValidationError("an item stands twice")
-
-
-def _key(value: JsonValue) -> object:
-    """Return what is equal for equal JSON values: 1 is 1.0, and true is not 1."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return ("text", value)
-        case list():
-            return ("list", tuple(_key(one) for one in value))
-        case dict():
-            return ("object", frozenset((key, _key(one)) for key, one in value.items()))
-        case _:
-            return value

@@ -167,6 +167,66 @@ def test_calls_that_share_an_idempotency_key_take_effect_once() -> None:
     assert check_run(policy(text), run(), unnamed).outcome == "broken"
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "entities"),
+    [
+        ("007", "7", 2),
+        ("1E2", "100", 2),
+        ("9" * 34 + "1", "9" * 34 + "2", 2),
+        (int("9" * 34 + "1"), int("9" * 34 + "2"), 2),
+        (25, "25", 1),
+        (25, 25.0, 1),
+        ("25", 25.0, 1),
+        (True, 1, 2),
+        (None, None, 2),
+        ("1e9999999", "1e9999999", 1),
+        ("1e99999999999999999999", "1e99999999999999999999", 1),
+        ([1, {"a": 1.0}], [1.0, {"a": 1}], 1),
+    ],
+)
+def test_entities_and_keys_are_the_same_where_values_are(
+    one: object, other: object, entities: int
+) -> None:
+    per_order = policy("prohibited: [{tool: refund, max_committed: 1, per: order}]")
+    calls = [step(1, "refund", {"order": one}, {}), step(2, "refund", {"order": other}, {})]
+    expected = "not_evaluable" if one is None else "broken" if entities == 1 else "kept"
+    assert check_run(per_order, run(), calls).outcome == expected
+    by_key = policy("prohibited: [{tool: refund, max_committed: 1, idempotency: order}]")
+    expected = "broken" if entities == 2 else "kept"
+    assert check_run(by_key, run(), calls).outcome == expected
+
+
+def test_a_number_is_the_entity_of_the_text_it_equals_and_two_texts_stay_two() -> None:
+    text = policy("prohibited: [{tool: refund, max_committed: 2, per: order}]")
+    orders = ["7", 7, "007", "007"]
+    calls = [step(place, "refund", {"order": one}, {}) for place, one in enumerate(orders)]
+    [violation] = check_run(text, run(), calls).violations
+    assert violation.steps == ["s1", "s2", "s3"]
+
+
+NESTED = """
+arguments:
+  refund: {$ref: "#/$defs/part", $defs: {part: {properties: {part: {$ref: "#/$defs/part"}}}}}
+"""
+
+
+def nested(depth: int) -> object:
+    found: object = {}
+    for _ in range(depth):
+        found = {"part": found}
+    return found
+
+
+def test_a_rule_that_can_not_cope_switches_no_other_rule_off() -> None:
+    text = policy(NESTED + "prohibited: [{tool: refund, max_committed: 1}]")
+    steps = [step(1, "refund", nested(400), {}), step(2, "refund", {"part": 1}, {})]
+    checked = check_run(text, run(), steps)
+    assert [found.rule for found in checked.violations] == ["prohibited.0"]
+    [unknown] = checked.not_evaluable
+    assert unknown.rule == "arguments.refund"
+    assert unknown.reason == "what was recorded is nested too deep to be looked through"
+
+
 def test_arguments_are_checked_against_their_schema() -> None:
     text = """
 arguments:
