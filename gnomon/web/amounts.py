@@ -5,8 +5,6 @@ from scoring.stats.results import Shown
 
 FEW = 30
 """Under so many units a share is greyed and says so."""
-BOUNDS = "bounds"
-"""Method of a share that has limits and no value, because some units are not decided."""
 UPPER = "upper bound"
 """Methods that end so only bound from above what was never seen."""
 
