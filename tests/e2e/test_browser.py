@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from gnomon.clock import Nanos
 from gnomon.model import Kind, RunState, RunStatus
 from tests import desk, site
 from tests import page_memory as memory
-from tests.browsing import CHROMIUM, NARROW, WIDE, Served, Watching, kept, proven, serve
+from tests.browsing import CHROMIUM, NARROW, WIDE, Served, Watching, kept, proven, serve, sideways
 
 pytestmark = pytest.mark.skipif(
     not Path(CHROMIUM).exists(), reason=f"no Chromium at {CHROMIUM} (set TEST_CHROMIUM)"
@@ -85,6 +85,27 @@ def test_every_page_is_accessible_fits_and_behaves(
         context.close()
 
 
+RULE = "Most often refunds/conditionally_required_before.issue_refund_to_customer_account.0"
+
+
+def retitled(page: Page) -> None:
+    """Give every title of a chart or card the name of a long rule, as the Policies page does."""
+    page.evaluate(
+        "words => document.querySelectorAll('.top h2').forEach(one => one.textContent = words)",
+        RULE,
+    )
+
+
+def lines_of_names(page: Page) -> float:
+    """Return how many lines the tallest name takes in the head of a run or in a table."""
+    return float(
+        page.evaluate(
+            "Math.max(0, ...[...document.querySelectorAll('.facts dd, td.ell')].map(one =>"
+            " one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)))"
+        )
+    )
+
+
 def test_no_long_name_makes_a_page_wider_than_the_screen(browser: Browser) -> None:
     long = "UnbrokenNameOfAnErrorThatSomebodyGeneratedFromAStackTrace" * 3
     reader = memory.MemoryReader()
@@ -129,6 +150,9 @@ def test_no_long_name_makes_a_page_wider_than_the_screen(browser: Browser) -> No
         chosen = f"/runs?period=30d&agent={long}&error={long}&q={long}&key.{long}={long}"
         for path in ("/?period=30d", "/runs?period=30d", chosen, *views, "/status"):
             proven(watching.open(path), path[:40], axe=False)
+            assert lines_of_names(watching.page) <= 4, path[:40]
+            retitled(watching.page)
+            assert sideways(watching.page) <= 0, path[:40]
         watching.behaved()
     context.close()
 
