@@ -13,6 +13,7 @@ from collector.queue.port import Queue, Queued, Signal
 from gnomon.clock import Clock
 from gnomon.config import QueueSettings
 from gnomon.errors import GnomonError, StoreRefused, Unavailable
+from gnomon.service import Background
 from gnomon.tracing import span
 
 log = structlog.get_logger(__name__)
@@ -86,37 +87,29 @@ class Writer:
         self._flush_after = settings.flush_after.total_seconds()
         self._meter: Meter = meter or Silent()
         self._state = _State(clock)
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = Background(self.name, self._run)
 
     def start(self) -> None:
         """Begin with what an earlier process left."""
-        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()
 
     def stop(self, timeout: float) -> None:
         """Store what waits, as far as `timeout` seconds allow; the rest stays in the queue."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(timeout)
+        self._thread.stop(timeout)
 
     def problem(self) -> str | None:
         """Return why nothing is stored, and for how long, or None."""
-        if self._thread is None:
-            return "not started"
-        if not self._thread.is_alive() and not self._stopping.is_set():
-            return "the thread has ended; restart this process"
-        return self._state.problem()
+        return self._thread.problem() or self._state.problem()
 
     def _run(self) -> None:
         pause = _FIRST_PAUSE
         while True:
-            stopping = self._stopping.is_set()
+            stopping = self._thread.stopping.is_set()
             try:
                 busy = self._pass(0.0 if stopping else self._flush_after)
             except Exception as error:  # noqa: BLE001 - shown by /readyz, and tried again
                 self._failed(error)
-                if self._stopping.wait(pause):
+                if self._thread.stopping.wait(pause):
                     return
                 pause = min(pause * 2, _LONGEST_PAUSE)
                 continue

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Protocol
@@ -48,6 +49,36 @@ class Part(Protocol):
 
     def problem(self) -> str | None:
         """Return what is wrong, from memory, or None."""
+
+
+class Background:
+    """The one thread of a part: started, told to stop, and missed when it ends by itself."""
+
+    def __init__(self, name: str, work: Callable[[], None]) -> None:
+        self._name = name
+        self._work = work
+        self._thread: threading.Thread | None = None
+        self.stopping = threading.Event()
+        """What the work looks at between two steps, and waits on instead of sleeping."""
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float) -> None:
+        """Ask for the end and wait for it; safe when nothing was started."""
+        self.stopping.set()
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def problem(self) -> str | None:
+        """Return why no work is done, or None."""
+        if self._thread is None:
+            return "not started"
+        if not self._thread.is_alive() and not self.stopping.is_set():
+            return "the thread has ended; restart this process"
+        return None
 
 
 class Life:

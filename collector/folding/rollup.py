@@ -16,6 +16,7 @@ from collector.queue.port import Touched, TouchedTraces
 from gnomon.child import ChildDied
 from gnomon.clock import Clock, Nanos, to_nanos
 from gnomon.errors import GnomonError, StoreRefused, Unavailable
+from gnomon.service import Background
 from gnomon.tracing import span
 
 log = structlog.get_logger(__name__)
@@ -105,8 +106,7 @@ class RollUp:
         self._aside = Aside()
         self._paces: dict[str, Nanos] = {}
         self._pacing = threading.Lock()
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = Background(self.name, self._run)
         self._failure: str | None = None
         self._busy_since: float | None = None
         self._complete: dt.datetime | None = None
@@ -117,26 +117,19 @@ class RollUp:
         All of it is tried at once, so that what was set aside is known again at once.
         """
         self._touched.wake(to_nanos(self._clock()))
-        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()
 
     def stop(self, timeout: float) -> None:
         """Finish the lot in work; what is not folded stays touched."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(timeout)
+        self._thread.stop(timeout)
         self._folding.close(_LAST_SECONDS)
 
     def problem(self) -> str | None:
         """Return why runs are not brought up to date, or None."""
-        if self._thread is None:
-            return "not started"
-        if not self._thread.is_alive() and not self._stopping.is_set():
-            return "the thread has ended; restart this process"
         since = self._busy_since
         if since is not None and time.monotonic() - since > _STUCK_SECONDS:
             return f"one pass has been in work for {time.monotonic() - since:.0f} s"
-        return self._failure
+        return self._thread.problem() or self._failure
 
     def set_aside(self) -> Sequence[SetAside]:
         """Return the traces that cannot be folded, the longest waiting first."""
@@ -170,7 +163,7 @@ class RollUp:
     def _fold_share(self, share: Sequence[Touched], counts: Mapping[str, int]) -> bool:
         """Fold a share, lot by lot; tell whether there was the time to finish."""
         for lot in lots(share, counts, self._lot_spans):
-            if self._stopping.is_set():
+            if self._thread.stopping.is_set():
                 return False
             carries = (trace.trace_id for trace in lot)
             with span("rollup.lot", carries=carries, traces=len(lot)):
@@ -180,7 +173,7 @@ class RollUp:
 
     def _run(self) -> None:
         pause = _FIRST_PAUSE
-        while not self._stopping.is_set():
+        while not self._thread.stopping.is_set():
             self._busy_since = time.monotonic()
             try:
                 wait = 0.0 if self.pass_once() else _IDLE
@@ -191,7 +184,7 @@ class RollUp:
                 pause = _FIRST_PAUSE
                 self._recovered()
             self._busy_since = None
-            self._stopping.wait(wait)
+            self._thread.stopping.wait(wait)
 
     def _settle(self, ready: Sequence[Touched], now: Nanos) -> list[Touched]:
         """Settle what can be without reading; return the other traces."""

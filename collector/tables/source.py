@@ -7,7 +7,6 @@ table has already is left out by the statement, and the queue knows a request by
 window that is read twice changes neither ledger nor runs.
 """
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,6 +21,7 @@ from collector.tables.shape import Shape, shape_of
 from gnomon.clock import Clock, to_nanos
 from gnomon.config import SourceSettings
 from gnomon.errors import GnomonError, Unavailable
+from gnomon.service import Background
 from gnomon.store import Store
 from gnomon.store.client import Value
 from gnomon.store.sql import load
@@ -202,8 +202,7 @@ class TableSource:
         self._clock = clock
         self._every = settings.every.total_seconds()
         self._lookback = int(settings.lookback.total_seconds()) * SECOND
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = Background(self.name, self._run)
         self._failure: str | None = None
         self._last_put = to_nanos(clock())
         self._all_due = 0
@@ -212,22 +211,15 @@ class TableSource:
         """Begin; raises ConfigError when a table can not be read."""
         for table in self._tables:
             table.open()
-        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()
 
     def stop(self, timeout: float) -> None:
         """Finish the request in work; the rest of the window is read after the next start."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(timeout)
+        self._thread.stop(timeout)
 
     def problem(self) -> str | None:
         """Return why the tables are not read, or None."""
-        if self._thread is None:
-            return "not started"
-        if not self._thread.is_alive() and not self._stopping.is_set():
-            return "the thread has ended; restart this process"
-        return self._failure
+        return self._thread.problem() or self._failure
 
     def look(self) -> int:
         """Look at every table once; return how many requests were queued.
@@ -246,7 +238,7 @@ class TableSource:
         queued = 0
         for table in self._tables:
             for window in table.changed(since, now + _FUTURE):
-                if self._stopping.is_set():
+                if self._thread.stopping.is_set():
                     return queued
                 queued += self._take(table, window)
                 table.done(window, forget_before=now - self._lookback)
@@ -280,14 +272,14 @@ class TableSource:
         self._last_put = to_nanos(self._clock())
 
     def _run(self) -> None:
-        while not self._stopping.is_set():
+        while not self._thread.stopping.is_set():
             try:
                 self.look()
             except Exception as error:  # noqa: BLE001 - shown by /readyz, and tried again
                 self._failed(error)
             else:
                 self._failure = None
-            self._stopping.wait(self._every)
+            self._thread.stopping.wait(self._every)
 
     def _failed(self, error: Exception) -> None:
         if self._failure is None:
