@@ -28,7 +28,10 @@ def test_a_directory_without_a_name_is_not_the_present_one(command: str, tmp_pat
     ("given", "says"),
     [
         (["serve", "--store", ""], "GNOMON_STORE__URL: write http://user:password@host:8123/"),
-        (["config", "show", "--config", "no.yaml"], "no.yaml: No such file or directory; give --config"),
+        (
+            ["config", "show", "--config", "no.yaml"],
+            "no.yaml: No such file or directory; give --config",
+        ),
         (["runs", "list", "--url", "localhost"], "GNOMON_URL: write a URL such as http://"),
         (["config", "check", "."], "is a directory; give the path of a file in it"),
     ],
