@@ -1,10 +1,12 @@
 """What scoring tells Prometheus: verdicts, violations, and how far the jobs are behind."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from scoring.grading.port import Surface
+from scoring.grading.limit import Patience
+from scoring.grading.port import Grader, Surface
 from scoring.grading.run import Judged
 from scoring.jobs import Job, Jobs
 
@@ -38,6 +40,19 @@ class Counters:
             registry=registry,
         )
 
+        self._aside = Gauge(
+            "gnomon_grader_set_aside",
+            "1 while a grader is not asked, because it took too long several times in a row.",
+            ["grader"],
+            registry=registry,
+        )
+
+    def watch(self, graders: Sequence[Grader], patience: Patience) -> None:
+        """Tell of each grader whether it is set aside, whenever somebody asks."""
+        for grader in graders:
+            told = partial(_set_aside, patience, grader.name)
+            self._aside.labels(grader.name).set_function(told)
+
     def judged(self, judged: Sequence[Judged]) -> None:
         """Count judgments that are stored."""
         for one in judged:
@@ -54,6 +69,10 @@ class Counters:
         lag = jobs.state(job).lag
         if lag is not None:
             self._lag.labels(job.name).set(lag.total_seconds())
+
+
+def _set_aside(patience: Patience, grader: str) -> float:
+    return float(grader in patience.problems())
 
 
 def _verdict(one: Judged) -> str:

@@ -11,9 +11,9 @@ import structlog
 
 from collector.reading.changes import lots_of_runs
 from gnomon.clock import Clock, Nanos, Window, from_nanos, to_nanos
-from gnomon.errors import GnomonError
 from gnomon.model import Run, RunId, RunState, Step
 from scoring.grading.evidence import BodyReader, StoredEvidence
+from scoring.grading.limit import Patience, Stopping
 from scoring.grading.port import Grader, State
 from scoring.grading.run import Judged, judge
 from scoring.jobs import Job
@@ -90,12 +90,6 @@ class Meter(Protocol):
         """These judgments are stored."""
 
 
-class Stopping(GnomonError):
-    """The process stops; what is left is judged after the next start."""
-
-    code = "stopping"
-
-
 class Judging:
     """Judges runs that lack a judgment. Doing it twice changes nothing."""
 
@@ -110,8 +104,10 @@ class Judging:
         clock: Clock,
         meter: Meter,
         stop: Callable[[], bool] = lambda: False,
+        patience: Patience | None = None,
     ) -> None:
         self.graders = graders
+        self.patience = patience or Patience()
         self._reader = reader
         self._judgments = judgments
         self._writer = writer
@@ -193,7 +189,10 @@ class Judging:
             return JudgedRun(
                 run=run,
                 steps=steps[run.run_id],
-                judged=[judge(grader, evidence, at=at) for grader in open_.get(run.run_id, ())],
+                judged=[
+                    judge(grader, evidence, at=at, ask=self.patience.ask)
+                    for grader in open_.get(run.run_id, ())
+                ],
                 first=(run.run_id, run.revision) not in seen,
             )
 

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import structlog
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -30,10 +30,12 @@ class Scheduler:
         *,
         every: float = EVERY_SECONDS,
         ticked: Callable[[Job], None] = lambda _job: None,
+        also: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._jobs = jobs
         self._stopping = stopping
         self._ticked = ticked
+        self._also = also
         self._every = every
         self._ticking: BackgroundScheduler | None = None
         self._failures: dict[str, str] = {}
@@ -62,12 +64,12 @@ class Scheduler:
         ending.join(timeout)
 
     def problem(self) -> str | None:
-        """Name the windows that do not finish, from memory."""
+        """Name the windows that do not finish, and graders that are set aside, from memory."""
         if self._ticking is None:
             return None if self._stopping.is_set() else "not started"
         if not self._ticking.running:
             return "the clockwork has ended; restart this process"
-        failing = {**self._failures, **self._jobs.failures}
+        failing = {**self._also(), **self._failures, **self._jobs.failures}
         return "; ".join(f"{job}: {why}" for job, why in sorted(failing.items())) or None
 
     def _tick(self, job: Job) -> None:

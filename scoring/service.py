@@ -58,8 +58,8 @@ def build(
     """Put scoring together; `watermark` is the roll-up's. Raises ConfigError naming line and mend."""
     del settings  # nothing of scoring is set by environment yet
     said = watched(watch)
-    graders = said.built(Means(store=store))
     stopping = threading.Event()
+    graders = said.built(Means(store=store, stop=stopping.is_set))
     counters = Counters(metrics.registry)
     stored, writer = JudgmentReader(store), JudgmentWriter(store)
     ledger = StoredLedger(store)
@@ -83,7 +83,13 @@ def build(
         clock=clock,
         judged_until=lambda: ledger.last_end(JUDGE),
     )
-    scheduler = Scheduler(jobs, stopping, ticked=lambda job: counters.ticked(jobs, job))
+    counters.watch(graders, judging.patience)
+    scheduler = Scheduler(
+        jobs,
+        stopping,
+        ticked=lambda job: counters.ticked(jobs, job),
+        also=judging.patience.problems,
+    )
     return Scoring(
         watched=said,
         graders=graders,

@@ -12,7 +12,7 @@ from scoring.grading.citations import Citations
 from scoring.grading.claim import Claim
 from scoring.grading.convergence import Convergence
 from scoring.grading.outcome import OutcomeCheck
-from scoring.grading.plugins import Plugin, load
+from scoring.grading.plugins import Own, Plugin, load
 from scoring.grading.policy import PolicyGrader
 from scoring.grading.port import Grader, Surface
 from scoring.grading.recovery import Recovery
@@ -48,14 +48,17 @@ class Watched:
 
     policies: Sequence[PolicyGrader] = ()
     graders: Sequence[GraderSpec | Plugin] = ()
-    plugins: Mapping[int, Grader] = field(default_factory=dict)
+    plugins: Mapping[int, Own] = field(default_factory=dict)
     """The loaded plug-ins by their place in `graders`."""
 
     def built(self, means: Means) -> Sequence[Grader]:
         """Return every policy and grader, ready to judge, in the order of the file."""
         made: list[Grader] = list(self.policies)
         for place, spec in enumerate(self.graders):
-            made.append(self.plugins[place] if isinstance(spec, Plugin) else _made(spec, means))
+            if isinstance(spec, Plugin):
+                made.append(self.plugins[place].until(means.stop))
+            else:
+                made.append(_made(spec, means))
         return made
 
     def described(self) -> Mapping[str, JsonValue]:
@@ -141,7 +144,7 @@ def _made(spec: GraderSpec, means: Means) -> Grader:
     )
 
 
-def _loaded(watch: Watch, place: Place, spec: Plugin) -> Grader:
+def _loaded(watch: Watch, place: Place, spec: Plugin) -> Own:
     try:
         return load(spec)
     except ValueError as error:

@@ -1,9 +1,8 @@
 """People's own graders: found by entry point, set up by gnomon.yaml, and never trusted with more."""
 
 import datetime as dt
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import Literal, TypeVar
 
@@ -12,6 +11,7 @@ from pydantic import Field, model_validator
 from gnomon.config import Duration
 from gnomon.errors import Unavailable
 from gnomon.model import Bodies, JsonValue, Run, Step
+from scoring.grading.limit import Bounded, TookTooLong
 from scoring.grading.port import (
     GROUP,
     Answer,
@@ -24,9 +24,6 @@ from scoring.grading.port import (
 from scoring.grading.spec import Name, Said
 
 T = TypeVar("T")
-
-_HANGING = 16
-"""Calls that never ended, from which on a grader is not asked any more: each keeps a thread."""
 
 
 class Plugin(Said):
@@ -47,7 +44,7 @@ class Plugin(Said):
         return self
 
 
-def load(spec: Plugin) -> Grader:
+def load(spec: Plugin) -> "Own":
     """Return the grader; raises ValueError that says what is wrong with it and what there is."""
     found = {point.name: point for point in entry_points(group=GROUP)}
     if spec.entry not in found:
@@ -63,7 +60,7 @@ def load(spec: Plugin) -> Grader:
     return checked(grader, spec)
 
 
-def checked(grader: Grader, spec: Plugin) -> Grader:
+def checked(grader: Grader, spec: Plugin) -> "Own":
     """Return a grader that says of itself what is stored with each label."""
     try:
         name, version = spec.name or grader.name, grader.version
@@ -74,7 +71,12 @@ def checked(grader: Grader, spec: Plugin) -> Grader:
     if not (isinstance(version, str) and version and isinstance(name, str) and name):
         raise ValueError(f"{spec.entry} is no grader: name and version must be text")
     return Own(
-        name=name, version=version, surface=surface, kind=kind, look=look, limit=spec.timeout
+        name=name,
+        version=version,
+        surface=surface,
+        kind=kind,
+        look=look,
+        bounded=Bounded(limit=spec.timeout, name=name),
     )
 
 
@@ -87,55 +89,32 @@ class Own:
     surface: Surface
     kind: GraderKind
     look: Callable[[Evidence], Answer]
-    limit: dt.timedelta
-    _hanging: list[threading.Thread] = field(default_factory=list)
+    bounded: Bounded
+
+    def until(self, stop: Callable[[], bool]) -> "Own":
+        """Return the grader that nobody waits for any more once the process stops."""
+        return replace(self, bounded=replace(self.bounded, stop=stop))
 
     def grade(self, evidence: Evidence) -> Answer:
         """Ask the plug-in; raises CheckFailed when it takes too long or something is away for it."""
-        self._hanging[:] = [thread for thread in self._hanging if thread.is_alive()]
-        if len(self._hanging) >= _HANGING:
-            raise CheckFailed(
-                f"{len(self._hanging)} calls of it never ended, so it is not asked any more;"
-                " mend it and restart this process"
-            )
         lent = _Lent(evidence)
-        call = _Call(self.look, lent)
-        thread = threading.Thread(target=call.run, name=f"grader-{self.name}", daemon=True)
-        thread.start()
-        thread.join(self.limit.total_seconds())
-        if thread.is_alive():
-            self._hanging.append(thread)
-            raise CheckFailed(f"took longer than {self.limit.total_seconds():g} s")
-        if lent.away is not None:
-            # What it made of evidence that could not be read is no answer: it is asked again.
-            raise lent.away
-        return call.answer()
-
-
-class _Call:
-    """One call of a plug-in, in a thread that may be left behind."""
-
-    def __init__(self, look: Callable[[Evidence], Answer], evidence: Evidence) -> None:
-        self._look = look
-        self._evidence = evidence
-        self._answer: Answer | None = None
-        self._error: BaseException | None = None
-
-    def run(self) -> None:
-        """Ask."""
         try:
-            self._answer = self._look(self._evidence)
-        except BaseException as error:  # noqa: BLE001 - the plug-in boundary; raised by answer()
-            self._error = error
+            answer = self.bounded(lambda: _looked(self.look, lent))
+        except TookTooLong:
+            raise
+        except Exception:
+            lent.refuse_if_away()
+            raise
+        lent.refuse_if_away()
+        return answer
 
-    def answer(self) -> Answer:
-        """Return what it answered, or raise what it raised."""
-        if isinstance(self._error, Unavailable):
-            # Something it asked is away; the store is not.
-            raise CheckFailed(f"{type(self._error).__name__}: {self._error}") from self._error
-        if self._error is not None:
-            raise self._error
-        return self._answer  # type: ignore[return-value]  # judged by scoring.grading.answers
+
+def _looked(look: Callable[[Evidence], Answer], evidence: Evidence) -> Answer:
+    try:
+        return look(evidence)
+    except Unavailable as error:
+        # Something it asked is away; the store is not.
+        raise CheckFailed(f"{type(error).__name__}: {error}") from error
 
 
 class _Lent:
@@ -143,7 +122,12 @@ class _Lent:
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
-        self.away: Unavailable | None = None
+        self._away: Unavailable | None = None
+
+    def refuse_if_away(self) -> None:
+        """Raise: what was made of evidence that could not be read is no answer; it is asked again."""
+        if self._away is not None:
+            raise self._away
 
     @property
     def run(self) -> Run:
@@ -168,5 +152,5 @@ class _Lent:
         try:
             return read()
         except Unavailable as error:
-            self.away = error
+            self._away = error
             raise

@@ -1,6 +1,6 @@
 """One grader and one run: what came of it, as the rows that are stored."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -36,18 +36,27 @@ class Judged:
     violations: Sequence[ViolationRow]
 
 
-def judge(grader: Grader, evidence: Evidence, *, at: Nanos) -> Judged:
+Ask = Callable[[Grader, Evidence], Answer]
+
+
+def judge(
+    grader: Grader,
+    evidence: Evidence,
+    *,
+    at: Nanos,
+    ask: Ask = lambda grader, evidence: grader.grade(evidence),
+) -> Judged:
     """Ask a grader about a run. What it raises is recorded as its own failure."""
-    return rows_of(grader, evidence.run, _asked(grader, evidence), at=at)
+    return rows_of(grader, evidence.run, _asked(grader, evidence, ask), at=at)
 
 
-def _asked(grader: Grader, evidence: Evidence) -> Answer | GraderFailed:
+def _asked(grader: Grader, evidence: Evidence, ask: Ask) -> Answer | GraderFailed:
     try:
-        answer = grader.grade(evidence)
+        answer = ask(grader, evidence)
         wrong = wrong_answer(answer)
         return answer if wrong is None else GraderFailed(reason=wrong)
     except Unavailable:
-        # The store went away: that is no answer at all, and the window is tried again.
+        # The store went away, or the process stops: no answer at all; the window is tried again.
         raise
     except CheckFailed as error:
         return GraderFailed(reason=str(error))

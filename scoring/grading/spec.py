@@ -23,6 +23,8 @@ class Means:
 
     store: Store | None = None
     """None where a grader is only checked or replayed, without a store."""
+    stop: Callable[[], bool] = lambda: False
+    """Whether the process stops: then nobody waits for a check any more."""
 
 
 class Said(BaseModel):
