@@ -19,9 +19,6 @@ from gnomon.model import Kind
 
 FIELDS: tuple[Field, ...] = (*NAMES, *MODELS, *USAGE, *ERRORS)
 
-VERSION = 2
-"""Raised when the table changes what an old span means."""
-
 MAX_PLANS = 4_096
 """Plans remembered; more sets of keys than that start again from none."""
 

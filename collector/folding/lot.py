@@ -110,13 +110,13 @@ class TraceFolding:
 def reading_of(watched: Watched) -> str:
     """Name the mapping: a digest of the code that reads spans and of what gnomon.yaml adds."""
     digest = hashlib.sha256(watched.model_dump_json().encode())
-    for file in sorted(_sources(resources.files("collector")), key=lambda file: file.name):
+    for file in _sources(resources.files("collector")):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _sources(folder: Traversable) -> Iterable[Traversable]:
-    for entry in folder.iterdir():
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             yield from _sources(entry)
         elif entry.name.endswith(".py"):
