@@ -15,7 +15,7 @@ from gnomon.web.filters import ALL, JUDGED, Chip, Query, packed
 from gnomon.web.formats import NO_DATA, cost, count, duration, plural, short_count
 from gnomon.web.judgments import broken_rules, verdict_of
 from gnomon.web.port import Judging, PageReader
-from gnomon.web.timeline import PERIODS, Timeline
+from gnomon.web.timeline import PERIODS, Timeline, back_from
 from gnomon.web.titles import Title, address_of, position_of, title_of
 from scoring.metrics.scope import Scope
 from scoring.reading import RunJudgments
@@ -138,8 +138,14 @@ def runs(
         asked_strip = pool.submit(_strip, reader, query, where, now)
         asked_facets = pool.submit(reader.facets, where, limit=40)
         asked_verdicts = pool.submit(_verdicts, reader, query, now, judging)
+        if where.until is None:  # else what a fast clock dated ahead would stay on top for ever
+            known = PERIODS.get(query.period)
+            until = back_from(now, known).until if known else asked_strip.result()[0].until
+            listed = replace(where, until=until)
+        else:
+            listed = where
         found = list(
-            reader.runs(where, limit=PAGE + 1, after=before or after, newer=before is not None)
+            reader.runs(listed, limit=PAGE + 1, after=before or after, newer=before is not None)
         )
         more = len(found) > PAGE
         if before is not None:
