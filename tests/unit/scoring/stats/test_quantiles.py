@@ -5,9 +5,10 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, quantile_test
 
 from scoring import stats
+from tests.unit.scoring.stats.strategies import CONFIDENCE
 
 few = settings(max_examples=40)
 
@@ -39,6 +40,19 @@ def test_the_limits_have_the_ranks_of_the_definition(n, q):
     found = stats.quantile_interval(range(1, n + 1), q)
     assert found.low == (max(lows) if lows else None)
     assert found.high == (min(highs) if highs else None)
+
+
+@few
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=400),
+    st.one_of(st.sampled_from([0.25, 0.5, 0.75, 0.9, 0.95]), st.floats(0.01, 0.99)),
+    st.one_of(st.sampled_from([0.75, 0.875, 0.95]), CONFIDENCE),
+)
+def test_the_limits_are_those_of_the_quantile_test_of_scipy(x, q, confidence):
+    found = stats.quantile_interval(x, q, confidence=confidence)
+    limits = quantile_test(x, q=0, p=q).confidence_interval(confidence)
+    low, high = (None if math.isnan(limit) else limit for limit in limits)
+    assert (found.low, found.high) == (low, high)
 
 
 def test_the_p90_has_no_upper_limit_under_36_values():

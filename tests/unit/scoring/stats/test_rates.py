@@ -49,6 +49,27 @@ def test_the_quantile_of_student_is_that_of_scipy_to_the_last_bit(df, confidence
     assert t_of(confidence, df) == float(scipy.stats.t.ppf(0.5 + confidence / 2, df))
 
 
+@few
+@given(
+    st.integers(1, 10**9).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), CONFIDENCE
+)
+def test_clopper_pearson_equals_scipy_at_every_size(counts, confidence):
+    x, n = counts
+    found = stats.clopper_pearson(x, n, confidence=confidence)
+    limits = scipy.stats.binomtest(x, n).proportion_ci(confidence, method="exact")
+    assert (found.low, found.high) == pytest.approx((limits.low, limits.high), rel=1e-9, abs=1e-11)
+
+
+def test_intervals_of_pages_import_only_the_special_functions_of_scipy():
+    script = (
+        "import sys; from scoring import stats\n"
+        "stats.clopper_pearson(3, 10); stats.quantile_interval(range(40), 0.5)\n"
+        "print('scipy.special' in sys.modules, 'scipy.stats' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert out.stdout.split() == ["True", "False"], out.stdout + out.stderr
+
+
 def test_a_wilson_interval_imports_no_scipy():
     script = (
         "import sys; from scoring.stats.rates import rate; rate(3, 10, unit='run')\n"
