@@ -1,8 +1,10 @@
 """gnomon.yaml: what is watched. Read with its line numbers; each room brings its own section."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,7 +31,11 @@ _Loader.yaml_implicit_resolvers = {
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
+_NOT_DECIMAL = re.compile(r"[-+]?(?:0[0-9_]*[0-7]|[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)")
+"""Numbers of YAML 1.1 that nobody means: 0100 is 64 and 1:30 is 90."""
+
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+_NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
 
 MOST_NODES = 100_000
 """What a file of the largest size can hold without aliases, and far less than would hurt."""
@@ -90,7 +96,7 @@ class Watch:
 def _taken_for_numbers(said: JsonValue, read: object) -> Iterator[tuple[int | str, ...]]:
     """Yield where `yes` or `no` was written and a model took it for 1 or 0, as Python does."""
     if isinstance(said, bool):
-        if isinstance(read, int | float) and not isinstance(read, bool):
+        if isinstance(read, int | float | Decimal) and not isinstance(read, bool):
             yield ()
         return
     for part, inner in _parts(said):
@@ -198,6 +204,8 @@ class _Checked:
     def _inside(self, node: yaml.Node) -> Sequence[yaml.Node]:
         if isinstance(node, yaml.SequenceNode):
             return node.value  # type: ignore[no-any-return] # the library has no types for it
+        if isinstance(node, yaml.ScalarNode):
+            self._decimal(node)
         if not isinstance(node, yaml.MappingNode):
             return ()
         seen: set[str] = set()
@@ -211,6 +219,12 @@ class _Checked:
                 raise self._complaint(key, f"{key.value}: this key stands twice")
             seen.add(key.value)
         return [value for _, value in node.value]
+
+    def _decimal(self, node: yaml.ScalarNode) -> None:
+        if node.tag in _NUMBERS and _NOT_DECIMAL.fullmatch(node.value):
+            read = _Loader("").construct_document(node)
+            mend = f'write {read}, or "{node.value}" where text is meant'
+            raise self._complaint(node, f"YAML reads {node.value} as {read}; {mend}")
 
     def _complaint(self, node: yaml.Node, message: str) -> ConfigError:
         return ConfigError(f"{self._name}:{node.start_mark.line + 1}: {message}")

@@ -15,6 +15,9 @@ from scoring.policies.language import Budgets, Policy
 class Budget(GraderSpec):
     """Limits of one run; one that can not be measured is not evaluable, never kept."""
 
+    may_be_empty = frozenset({"limits"})
+    """Its own complaint names the limits there are."""
+
     type: Literal["budget"]
     surface: Surface = Surface.EFFICIENCY
     limits: Budgets

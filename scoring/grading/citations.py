@@ -12,8 +12,8 @@ from scoring.grading.expect import value_at
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.actions import MISSING
-from scoring.policies.language import Names
 from scoring.policies.patterns import captured, groups, wrong_pattern
+from scoring.policies.said import Names
 
 _URL = re.compile(r"https?://[^\s<>\"'`\])}]+")
 _TRAILING = ".,;:!?*_"

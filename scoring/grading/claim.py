@@ -11,12 +11,14 @@ from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicab
 from scoring.grading.sources import Sources, Unknown
 from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.actions import MISSING
-from scoring.policies.language import Names
+from scoring.policies.said import Names
 from scoring.policies.sameness import same
 
 
 class Claim(GraderSpec, Sources):
     """The claim in the final message's JSON against the verified state in the same words."""
+
+    may_be_empty = frozenset({"truth"})
 
     type: Literal["claim"]
     surface: Surface = Surface.FACTUALITY

@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 from gnomon.model import JsonValue
 from scoring.grading.expect import value_at
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
-from scoring.grading.spec import GraderSpec, Means, Said
+from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.actions import MISSING, Action, actions_of
-from scoring.policies.language import Names
+from scoring.policies.said import Names, Said
 from scoring.policies.sameness import same
 from scoring.policies.verdict import Violation
 
@@ -22,6 +22,8 @@ class Goal(Said):
     """A call that must have succeeded before the run ends."""
 
     tool: Names = Field(description="One of these tools.")
+    may_be_empty = frozenset({"path", "equals"})
+
     path: str = ""
     equals: JsonValue = None
 

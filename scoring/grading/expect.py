@@ -1,17 +1,18 @@
 """What an answer must say: a value at a path, compared as values."""
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from gnomon.model import JsonValue, Run
 from scoring.grading.port import key_of
-from scoring.grading.spec import Said
 from scoring.policies.actions import MISSING, at
-from scoring.policies.language import Number
+from scoring.policies.said import Number, Said
 from scoring.policies.sameness import number, same
 
 
 class Expectation(Said):
     """Exactly one comparison with what stands at `path` of the answer."""
+
+    may_be_empty = frozenset({"path", "equals"})
 
     path: str = Field(default="", description="Dotted, `refunds.0.amount`; '' is the whole answer.")
     equals: JsonValue = None
@@ -21,8 +22,22 @@ class Expectation(Said):
     exists: bool | None = Field(default=None, description="Whether anything must stand there.")
     equals_key: str | None = Field(default=None, description="A business key of the run.")
 
+    @field_validator("one_of")
+    @classmethod
+    def _values(cls, value: tuple[JsonValue, ...]) -> tuple[JsonValue, ...]:
+        if None in value:
+            raise ValueError("null is no value to compare with: write `exists: false` instead")
+        return value
+
+    @field_validator("equals", mode="before")
+    @classmethod
+    def _value(cls, value: JsonValue) -> JsonValue:
+        if value is None:
+            raise ValueError("write a value; where nothing may stand, write `exists: false`")
+        return value
+
     @model_validator(mode="after")
-    def _says_something(self) -> "Expectation":
+    def _one_comparison(self) -> "Expectation":
         if len(self.model_fields_set - {"path"}) != 1:
             raise ValueError(
                 "say exactly one of equals, one_of, at_least, at_most, exists, equals_key"
@@ -36,7 +51,7 @@ class Expectation(Said):
             return (value is not MISSING and value is not None) == self.exists
         if value is MISSING:
             return f"the answer has nothing at {self.path or 'its root'}"
-        if value is None and not ("equals" in self.model_fields_set and self.equals is None):
+        if value is None:
             return f"the answer has null at {self.path or 'its root'}"
         return self._compared(value, run)
 

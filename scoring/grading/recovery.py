@@ -9,7 +9,7 @@ from scoring.grading.convergence import canonical
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.actions import Action, Ending, actions_of
-from scoring.policies.language import Names
+from scoring.policies.said import Names
 from scoring.policies.sameness import groups
 from scoring.policies.verdict import Violation
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from gnomon.model import Run
 from gnomon.store import Store
 from scoring.grading.port import Answer, Evidence, GraderKind, NotApplicable, Surface
 from scoring.policies.check import in_scope
 from scoring.policies.language import Scope
+from scoring.policies.said import Said as Said
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.\-]{0,79}$")]
 
@@ -25,12 +26,6 @@ class Means:
     """None where a grader is only checked or replayed, without a store."""
     stop: Callable[[], bool] = lambda: False
     """Whether the process stops: then nobody waits for a check any more."""
-
-
-class Said(BaseModel):
-    """A part of gnomon.yaml."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class GraderSpec(Said, ABC):

@@ -1,57 +1,39 @@
 """The policy language: what a policy file may say. Reading it refuses what can never apply."""
 
 from collections.abc import Mapping
-from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from gnomon import watch
 from gnomon.errors import ConfigError
 from gnomon.model import JsonValue
 from gnomon.watch import Watch
+from scoring.policies.said import Names, Number, Said, Some, Text, said
 from scoring.policies.schemas import wrong_schema
 
-T = TypeVar("T")
 
-
-def _listed(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
-def _something(value: T) -> T:
-    if not value:
-        raise ValueError("says nothing when it is empty: write an entry, or leave it out")
-    return value
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
-Some = AfterValidator(_something)
-"""Refuses what is written and empty: such a rule would hold for everything."""
-Number = Annotated[Decimal, Field(allow_inf_nan=False)]
-
-
-class _Said(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ResultOf(_Said):
+class ResultOf(Said):
     """A value found in what another tool answered, about the same entity."""
 
+    may_be_empty = frozenset({"match"})
+
     result_of: str = Field(description="The tool whose last successful answer is read.")
-    match: dict[str, str] = Field(description="Its argument: the argument of the judged call.")
+    match: dict[Text, Text] = Field(description="Its argument: the argument of the judged call.")
     path: str = Field(description="Where in the answer, `order.customer`.")
 
 
 Bind = Annotated[
-    dict[str, str | ResultOf],
+    dict[Text, Annotated[str | ResultOf, BeforeValidator(said)]],
     Field(description="Argument of the required call: argument of the judged call, or ResultOf."),
 ]
 
 
-class When(_Said):
+class When(Said):
     """A condition on one argument of the judged call."""
+
+    may_be_empty = frozenset({"equals"})
 
     arg: str
     above: Number | None = None
@@ -59,17 +41,24 @@ class When(_Said):
     below: Number | None = None
     at_most: Number | None = None
     equals: JsonValue = None
-    one_of: Annotated[tuple[JsonValue, ...], Some] | None = None
+    one_of: tuple[JsonValue, ...] | None = None
+
+    @field_validator("one_of")
+    @classmethod
+    def _values(cls, value: tuple[JsonValue, ...]) -> tuple[JsonValue, ...]:
+        if None in value:
+            raise ValueError("an argument that is null can not be told from none: leave null out")
+        return value
 
     @model_validator(mode="after")
-    def _says_something(self) -> "When":
+    def _one_comparison(self) -> "When":
         said = self.model_fields_set - {"arg"}
         if len(said) != 1:
             raise ValueError("say exactly one of above, at_least, below, at_most, equals, one_of")
         return self
 
 
-class Requirement(_Said):
+class Requirement(Said):
     """A call that must have finished successfully before the judged one started."""
 
     tool: str
@@ -82,7 +71,7 @@ class ConditionalRequirement(Requirement):
     when: When
 
 
-class AfterAmbiguous(_Said):
+class AfterAmbiguous(Said):
     """What must come first after a write whose result nobody knows (a timeout)."""
 
     related: Names = Field(description="The calls that count as a reaction.")
@@ -97,7 +86,7 @@ class AfterAmbiguous(_Said):
         return self
 
 
-class Prohibited(_Said):
+class Prohibited(Said):
     """A relation that must not occur, or a number of effects that must not be passed."""
 
     tool: str
@@ -120,10 +109,12 @@ class Prohibited(_Said):
             raise ValueError(f"{' and '.join(said)} are two rules: write two entries")
         if (self.per or self.idempotency) and self.max_committed is None:
             raise ValueError("per and idempotency need max_committed")
+        if self.bind and self.before is None and self.after is None:
+            raise ValueError("bind needs before or after: it says about what the other call is")
         return self
 
 
-class Reading(_Said):
+class Reading(Said):
     """How the answer of a tool is read, where the built-in reading does not fit."""
 
     path: str
@@ -139,7 +130,7 @@ class Reading(_Said):
         return self
 
 
-class Budgets(_Said):
+class Budgets(Said):
     """Limits for one run; a limit that can not be measured is not evaluable, never kept."""
 
     steps: Annotated[int, Field(gt=0)] | None = None
@@ -150,31 +141,31 @@ class Budgets(_Said):
     seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
 
 
-class Scope(_Said):
+class Scope(Said):
     """Which runs the policy speaks of; what is left out asks nothing."""
 
-    agents: Annotated[Names, Some] = ()
-    versions: Annotated[Names, Some] = ()
-    environments: Annotated[Names, Some] = ()
+    agents: Names = ()
+    versions: Names = ()
+    environments: Names = ()
 
 
-class Policy(_Said):
+class Policy(Said):
     """One policy file."""
 
     policy: str = Field(default="", description="Its name; else that of the file.")
     version: str = Field(default="1", description="Raised by every change of meaning.")
     severity: Literal["hard", "soft"] = "hard"
     scope: Scope = Scope()
-    required_before: dict[str, Annotated[tuple[Requirement, ...], Some]] = {}
+    required_before: dict[Text, Annotated[tuple[Requirement, ...], Some]] = {}
     conditionally_required_before: dict[
-        str, Annotated[tuple[ConditionalRequirement, ...], Some]
+        Text, Annotated[tuple[ConditionalRequirement, ...], Some]
     ] = {}
-    after_ambiguous_write: dict[str, AfterAmbiguous] = {}
+    after_ambiguous_write: dict[Text, AfterAmbiguous] = {}
     prohibited: tuple[Prohibited, ...] = ()
-    arguments: dict[str, Annotated[dict[str, JsonValue], Some]] = Field(
+    arguments: dict[Text, Annotated[dict[str, JsonValue], Some]] = Field(
         default={}, description="Tool: JSON Schema of its arguments."
     )
-    results: dict[str, Reading] = {}
+    results: dict[Text, Reading] = {}
     budgets: Budgets = Budgets()
 
     @property

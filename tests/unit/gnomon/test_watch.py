@@ -80,14 +80,27 @@ def test_a_price_may_not_be_infinite() -> None:
     assert "write a finite number" in complaint("prices:\n  - {model: a, input: .inf, output: 1}\n")
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"), [("1.10", "1.10"), ("no", "no"), ("1:30", "1:30"), ("2026", "2026")]
-)
+@pytest.mark.parametrize(("value", "shown"), [("1.10", "1.10"), ("no", "no"), ("2026", "2026")])
 def test_a_value_that_yaml_reads_as_something_else_is_shown_quoted(value: str, shown: str) -> None:
     assert complaint(f"runs:\n  agent: [{value}]\n") == (
         "gnomon.yaml:2: runs.agent.0: text is expected and YAML reads this as something else;"
         f' write "{shown}"'
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "read"), [("1:30", "90"), ("0100", "64"), ("-012", "-10"), ("1:30.5", "90.5")]
+)
+def test_a_number_to_another_base_than_ten_is_refused(value: str, read: str) -> None:
+    assert complaint(f"runs:\n  agent: [{value}]\n") == (
+        f'gnomon.yaml:2: YAML reads {value} as {read}; write {read}, or "{value}" where text is'
+        " meant"
+    )
+
+
+@pytest.mark.parametrize("value", ["0", "0.5", "10", "1_000", "1e3", '"0100"', "03:00", "08"])
+def test_other_numbers_and_texts_are_read(value: str) -> None:
+    assert watch.parse(f"a: {value}").data
 
 
 @pytest.mark.parametrize(

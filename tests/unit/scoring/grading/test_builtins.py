@@ -95,7 +95,7 @@ def test_the_same_call_with_the_same_answer_is_a_cycle_and_with_another_is_none(
 
 
 def test_repeats_are_calls_with_the_same_arguments_whatever_their_order() -> None:
-    entry = {"type": "convergence", "max_repeats": 0, "max_cycles": None}
+    entry = {"type": "convergence", "max_repeats": 0, "max_cycles": 9}
     steps = [poll(1, {"a": 1}, deep=True), make_step(2, "status", {"deep": True, "order": "A"}, 7)]
     assert label(entry, Seen(*steps)).passed is False
     assert label(entry, Seen(poll(1, 1), poll(2, 1, deep=True))).passed is True

@@ -307,6 +307,66 @@ def test_what_would_hold_for_everything_is_refused(text: str, place: str) -> Non
     assert caught.value.detail.startswith(f"p:{place}: say")
 
 
+WHEN = "conditionally_required_before:\n  a:\n    - tool: b\n      when:\n        arg: x\n        "
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (WHEN + "above:", "6: conditionally_required_before.a.0.when.above"),
+        (WHEN + "one_of:", "6: conditionally_required_before.a.0.when.one_of"),
+        (WHEN + "equals: null", "6: conditionally_required_before.a.0.when.equals"),
+        ("prohibited:\n  - {tool: refund, max_committed: }", "2: prohibited.0.max_committed"),
+        ("prohibited:\n  - {tool: refund, before: }", "2: prohibited.0.before"),
+        ("prohibited:\n  - {tool: refund, before: ''}", "2: prohibited.0.before"),
+        ("prohibited:\n  - {tool: refund, after: ' '}", "2: prohibited.0.after"),
+        ("prohibited:\n  - {tool: ''}", "2: prohibited.0.tool"),
+        ("prohibited:\n  - {tool: a, max_committed: 1, per: }", "2: prohibited.0.per"),
+        ("prohibited:\n  - {tool: a, max_committed: 1, per: ['']}", "2: prohibited.0.per.0"),
+        ("prohibited:\n  - {tool: a, max_committed: 1, idempotency: }", "2: prohibited.0.idempotency"),
+        ("budgets:\n  steps:", "2: budgets.steps"),
+        ("budgets: {}", "1: budgets"),
+        (BEFORE + "\nscope: {agents: }", "2: scope.agents"),
+        (BEFORE + "\nseverity:", "2: severity"),
+        (BEFORE + "\nprohibited: []", "2: prohibited"),
+        ("required_before:\n  '': [{tool: a}]", "2: required_before..[key]"),
+        ("required_before:\n  a: [{tool: b, bind: {order: }}]", "2: required_before.a.0.bind.order"),
+        ("required_before:\n  a: [{tool: b, bind: {}}]", "2: required_before.a.0.bind"),
+        (
+            "after_ambiguous_write:\n  a: {related: [b], next_must_be: b, must_follow: }",
+            "2: after_ambiguous_write.a.must_follow",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_written_says_something(text: str, place: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        policy_of(watch.parse(text, name="p"), default_name="p")
+    assert caught.value.detail.startswith(f"p:{place}: says nothing when it is empty: write ")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (WHEN + "above: 1:30", "p:6: YAML reads 1:30 as 90; write 90"),
+        (WHEN + "above: 0100", "p:6: YAML reads 0100 as 64; write 64"),
+        (WHEN + "above: true", "p:6: conditionally_required_before.a.0.when.above: Decimal input"),
+        (WHEN + "one_of: [1, null]", "p:6: conditionally_required_before.a.0.when.one_of: an arg"),
+        ("prohibited: [{tool: a, max_committed: true}]", "p:1: prohibited.0.max_committed: YAML"),
+        ("prohibited: [{tool: a, bind: {x: y}}]", "p:1: prohibited.0: bind needs before or after"),
+    ],
+)
+def test_what_means_another_thing_than_it_looks_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        policy_of(watch.parse(text, name="p"), default_name="p")
+    assert caught.value.detail.startswith(said)
+
+
+def test_an_argument_may_be_asked_to_be_empty_text() -> None:
+    empty = policy(WHEN + "equals: ''")
+    assert check_run(empty, run(), [step(1, "a", {"x": ""})]).outcome == "broken"
+    assert check_run(empty, run(), [step(1, "a", {"x": "y"})]).outcome == "kept"
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
