@@ -37,6 +37,18 @@ def _is_claude_code(facts: Facts) -> bool:
     return facts.dialect == "claude-code"
 
 
+_LIFETIMES = tuple(
+    f"anthropic.usage.cache_creation.ephemeral_{lifetime}_input_tokens" for lifetime in ("5m", "1h")
+)
+
+
+def _of_lifetimes(facts: Facts, _: str) -> JsonValue:
+    """Add up what was written into the caches that live for five minutes and for an hour."""
+    told = [as_tokens(facts.attributes.get(key)) for key in _LIFETIMES]
+    known = [tokens for tokens in told if tokens is not None]
+    return as_tokens(sum(known)) if known else None
+
+
 _EMBEDDING = Only(kinds=frozenset({Kind.EMBEDDING}))
 
 TOKENS: tuple[Field, ...] = (
@@ -106,16 +118,19 @@ TOKENS: tuple[Field, ...] = (
     ),
     Field(
         "cache_write_tokens",
-        _counted(
-            "T4",
-            f"{_USAGE}.cache_write.input_tokens",
-            f"{_USAGE}.cache_creation.input_tokens",
-            f"{_USAGE}.cache_creation_input_tokens",
-            f"{_USAGE}.cache_write_input_tokens",
-            f"{_USAGE}.details.cache_write_tokens",
-            "llm.token_count.prompt_details.cache_write",
-            "ai.usage.inputTokenDetails.cacheWriteTokens",
-            "cache_creation_tokens",
+        (
+            *_counted(
+                "T4",
+                f"{_USAGE}.cache_write.input_tokens",
+                f"{_USAGE}.cache_creation.input_tokens",
+                f"{_USAGE}.cache_creation_input_tokens",
+                f"{_USAGE}.cache_write_input_tokens",
+                f"{_USAGE}.details.cache_write_tokens",
+                "llm.token_count.prompt_details.cache_write",
+                "ai.usage.inputTokenDetails.cacheWriteTokens",
+                "cache_creation_tokens",
+            ),
+            *keys("T4", *_LIFETIMES, take=_of_lifetimes),
         ),
     ),
     Field(

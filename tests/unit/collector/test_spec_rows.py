@@ -511,6 +511,36 @@ ROWS: list[Row] = [
         CLAUDE_CODE,
     ),
     Row(
+        "T4 a cache write told by lifetime alone is their sum",
+        {
+            **CHAT,
+            "gen_ai.usage.input_tokens": 100,
+            "anthropic.usage.cache_creation.ephemeral_5m_input_tokens": 20,
+            "anthropic.usage.cache_creation.ephemeral_1h_input_tokens": 5,
+        },
+        {"input_tokens": 100, "cache_write_tokens": 25},
+    ),
+    Row(
+        "T4 one lifetime alone is the cache write",
+        {
+            **CHAT,
+            "gen_ai.usage.input_tokens": 100,
+            "anthropic.usage.cache_creation.ephemeral_1h_input_tokens": 5,
+        },
+        {"cache_write_tokens": 5},
+    ),
+    Row(
+        "T4 lifetimes are a detail of the cache write, not more of it",
+        {
+            **CHAT,
+            "gen_ai.usage.input_tokens": 100,
+            "gen_ai.usage.cache_creation.input_tokens": 30,
+            "anthropic.usage.cache_creation.ephemeral_5m_input_tokens": 20,
+            "anthropic.usage.cache_creation.ephemeral_1h_input_tokens": 5,
+        },
+        {"cache_write_tokens": 30},
+    ),
+    Row(
         "3.3 more cache than input: it was exclusive",
         {
             **CHAT,
