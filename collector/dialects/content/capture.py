@@ -84,6 +84,7 @@ _STARTS: Final = (
     "llm.completions.",
     "embedding.embeddings.",
     "retrieval.documents.",
+    "reranker.input_documents.",
     "reranker.output_documents.",
 )
 _NUMBERED: Final = re.compile(r"gen_ai\.(?:prompt|completion)\.\d")

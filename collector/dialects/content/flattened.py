@@ -111,6 +111,12 @@ def embedded(attributes: Flat) -> list[Message]:
     ]
 
 
+def reranked(attributes: Flat) -> list[Message]:
+    """Read the documents that a reranker was given to put in order."""
+    entries = _entries(attributes, "reranker.input_documents")
+    return [made for flat in entries for made in said("user", flat.get("document.content"))]
+
+
 def openllmetry(attributes: Flat, prefix: str, role: str) -> list[Message]:
     """Read `gen_ai.prompt.N.*` and `gen_ai.completion.N.*`."""
     return [_openllmetry(flat, role) for flat in _entries(attributes, prefix)]

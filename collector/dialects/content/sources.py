@@ -130,6 +130,7 @@ INPUT: Final[tuple[Source, ...]] = (
     _flat(flattened.openinference, "llm.input_messages", "user"),
     _of(lambda flat: flattened.completions(flat)[0], "llm.prompts"),
     _of(flattened.embedded, "embedding.embeddings"),
+    _of(flattened.reranked, "reranker.input_documents"),
     _typed("input", "user"),
     _flat(flattened.openllmetry, "gen_ai.prompt", "user"),
     _flat(flattened.openllmetry, "llm.prompts", "user"),

@@ -6,7 +6,7 @@ import pytest
 
 from collector.dialects import content
 from gnomon.model import Document, Evaluation, Kind
-from tests.unit.collector.content.reading import event, log, named, read, span
+from tests.unit.collector.content.reading import event, log, named, parts, read, span, text
 
 PLAIN = [Document(id="d1", content="30 days", metadata='{"source":"a"}')]
 LANGCHAIN = {"page_content": "30 days", "metadata": {"source": "a"}, "id": "d1"}
@@ -59,6 +59,18 @@ def test_rerankers_return_their_output() -> None:
         )
     )
     assert found == [Document(content="out", score=0.5)]
+
+
+def test_rerankers_read_the_documents_they_put_in_order() -> None:
+    given = {
+        "reranker.query": "refunds",
+        **{f"reranker.input_documents.{n}.document.content": f"text {n}" for n in (1, 0)},
+        "reranker.input_documents.0.document.id": "d0",
+    }
+    step = span(given)
+    assert parts(read(given, Kind.RETRIEVAL).input) == [text("text 0"), text("text 1")]
+    assert content.documents(step) == [], "what it was given is not what it returned"
+    assert content.content_captured(step, Kind.RETRIEVAL)
 
 
 def test_vector_stores_return_documents_in_events() -> None:
