@@ -38,6 +38,8 @@ class RuleLine:
 
     name: str
     href: str
+    state: str
+    """`broken`, `kept` or `not judged`."""
     severity: str
     version: str
     share: Number
@@ -186,14 +188,15 @@ def _ordered(reports: Sequence[RuleReport]) -> Sequence[RuleReport]:
 
 
 def _headline(reports: Sequence[RuleReport], asked: Asked) -> str:
-    if not reports:
+    checked = [one for one in _ordered(reports) if one.state != "not judged"]
+    if not checked:
         return "No rule was checked in this time"
-    broken = [one for one in _ordered(reports) if _broken(one)]
+    broken = [one for one in checked if one.state == "broken"]
     if not broken:
-        return f"None of {plural(len(reports), 'rule')} was broken in {asked.period.words}"
+        return f"None of {plural(len(checked), 'rule')} was broken in {asked.period.words}"
     top = broken[0]
     return (
-        f"{len(broken)} of {plural(len(reports), 'rule')} were broken in {asked.period.words};"
+        f"{len(broken)} of {plural(len(checked), 'rule')} were broken in {asked.period.words};"
         f" most often {top.name}, by {plural(_broken(top), 'run')}"
     )
 
@@ -202,7 +205,8 @@ def _sentence(report: RuleReport, asked: Asked) -> str:
     runs = _broken(report)
     if runs:
         return f"{plural(runs, 'run')} broke it in {asked.period.words}"
-    return f"No run broke it in {asked.period.words}"
+    judged = "broke" if report.state == "kept" else "was judged by"
+    return f"No run {judged} it in {asked.period.words}"
 
 
 def _line(report: RuleReport, asked: Asked, data: Data, counts: Counts) -> RuleLine:
@@ -211,6 +215,7 @@ def _line(report: RuleReport, asked: Asked, data: Data, counts: Counts) -> RuleL
     return RuleLine(
         name=report.name,
         href=asked.url(f"/policies/{quote(report.policy)}/{quote(report.rule)}"),
+        state=report.state,
         severity=report.severity,
         version=report.version,
         share=share,

@@ -49,6 +49,10 @@ class Moments:
         return self.clusters / (self.clusters - 1) * off / self.m**2
 
 
+NOTHING = Moments(clusters=0, m=0, y=0, mm=0, my=0, yy=0)
+"""No run at all."""
+
+
 def share(moments: Moments, *, clustered: bool, confidence: float = 0.95) -> Estimate | None:
     """Return y of m: Wilson over runs, or Korn-Graubard where runs come in clusters.
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from gnomon.model import JsonValue
 from scoring.grading.policy import PolicyGrader
 from scoring.metrics.figures import Figure
 from scoring.metrics.group import Group
 from scoring.metrics.guards import told
-from scoring.metrics.moments import Moments
+from scoring.metrics.moments import NOTHING, Moments
 from scoring.metrics.surfaces import GraderCount, RuleCount, broken_share
 from scoring.policies.language import Policy
 
@@ -26,6 +27,13 @@ class RuleReport:
     """Runs that broke it, of those that its policy judged."""
     text: JsonValue
     """What the policy says; None for a rule that no policy file holds."""
+
+    @property
+    def state(self) -> Literal["broken", "kept", "not judged"]:
+        """What became of it; a rule that no run was judged by was not kept."""
+        if self.share.hits is not None and self.share.hits.runs:
+            return "broken"
+        return "not judged" if self.share.shown.value is None else "kept"
 
     @property
     def name(self) -> str:
@@ -58,8 +66,6 @@ def reports(
     open_ = {(count.policy, count.rule): count for count in broken if count.policy in judged}
     found: list[RuleReport] = []
     for grader in policies:
-        if grader.name not in judged:
-            continue
         for rule, text in rules_of(grader.policy).items():
             count = open_.pop((grader.name, rule), None) or RuleCount(
                 policy=grader.name,
@@ -84,6 +90,6 @@ def _report(
         version=version,
         rule=count.rule,
         severity=count.severity,
-        share=told(broken_share(group, count, judged[count.policy]), group),
+        share=told(broken_share(group, count, judged.get(count.policy, NOTHING)), group),
         text=text,
     )

@@ -167,7 +167,7 @@ def broken_share(group: Group, rule: RuleCount, judged: Moments) -> Figure:
     )  # fmt: skip
     found: Estimate | None = moments.share(seen, clustered=False, confidence=group.confidence)
     method = "wilson over units with a violation"
-    if rule.runs == 0:
+    if rule.runs == 0 and judged.clusters:
         method = "exact upper bound"
         bound = zero_event_upper(judged.clusters, confidence=group.confidence)
         found = Estimate(value=0.0, low=0.0, high=bound)

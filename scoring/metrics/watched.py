@@ -30,6 +30,15 @@ class RuleSection(_Section):
     basis: Literal["tasks", "live"] = Field(
         default="tasks", description="The same tasks, or live runs of the same weeks."
     )
+    agent: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="Whose runs count; unset: those of all agents."
+    )
+    environment: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="Where they ran; unset: anywhere."
+    )
+    origin: Literal["production", "shadow", "replay", "all"] | None = Field(
+        default=None, description="Unset: all for tasks, production for live runs."
+    )
     kind: Literal["non_inferiority", "superiority"] = "non_inferiority"
     margin: Annotated[float, Field(gt=0, lt=1)] | None = Field(
         default=None, description="A loss of this share or more fails (0.05 = 5 points)."
@@ -38,7 +47,7 @@ class RuleSection(_Section):
     looks: Annotated[int, Field(ge=1, le=MOST_LOOKS)] = 1
     trials: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
         default=None,
-        description="Runs of each task on each side: the first so many count. Unset: all of them.",
+        description="Runs of each task on each side: the first so many count. Unset: the first.",
     )
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
     violations: Literal["none_new", "not_judged"] = Field(
@@ -58,6 +67,16 @@ class RuleSection(_Section):
             raise ValueError("trials counts runs of a task; drop it, or write basis: tasks")
         return self
 
+    @property
+    def counted_trials(self) -> int | None:
+        """Runs of a task on each side that count; None for live runs."""
+        return (self.trials or 1) if self.basis == "tasks" else None
+
+    @property
+    def counted_origin(self) -> str:
+        """Origin of the runs that count, or `all`."""
+        return self.origin or ("all" if self.basis == "tasks" else "production")
+
     def rule(self) -> Rule:
         """Return the rule as statistics know it."""
         return Rule(
@@ -66,7 +85,12 @@ class RuleSection(_Section):
             limit=self.margin or 0.0,
             planned=self.n,
             looks=self.looks,
-            trials=self.trials,
+            trials=self.counted_trials,
+            scope={
+                "agent": self.agent or "",
+                "environment": self.environment or "",
+                "origin": self.counted_origin,
+            },
             violations=self.violations,
             confidence=round(1 - self.alpha, 12),
         )

@@ -232,6 +232,15 @@ def test_a_rule_lists_every_violation_with_run_and_step(full: Site, world: World
     assert full.client.get("/policies/refunds/nope?period=30d").status_code == 404
 
 
+def test_a_rule_that_judged_no_run_in_a_time_was_not_kept(full: Site) -> None:
+    never = f"/policies/refunds/{KEPT}?period=30d&agent=nobody"
+    assert "No run was judged by it in 30 days" in words_of(full, never)
+    assert "not judged" in words_of(full, never)
+    words = words_of(full, "/policies?period=30d&agent=nobody")
+    assert "No rule was checked in this time" in words
+    assert "kept" not in words
+
+
 def test_the_list_of_rules_counts_runs_and_links_to_them(full: Site, world: World) -> None:
     seen = page(full, "/policies?period=30d")
     broken = set(settled(world)) & set(world.broken)
