@@ -61,7 +61,8 @@ class _Asked:
             str | None,
             Query(
                 pattern="^(production|shadow|replay|all)$",
-                description="Unset: production, and all of them where tasks are compared.",
+                description="Unset: production; where tasks are compared all of them; where a rule is"
+                " about what is compared, those it names.",
             ),
         ] = None,
     ) -> Scope:
@@ -82,6 +83,10 @@ def _origin(said: str) -> Origin | None:
     return None if said == "all" else Origin(said)
 
 
+def _named(origin: Origin | None) -> str:
+    return "all" if origin is None else origin.value
+
+
 def _slices(asked: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in asked:
@@ -100,7 +105,7 @@ def _scoped(scope: Scope) -> JsonValue:
         "slices": dict(scope.slices),
         "since": None if scope.since is None else rfc3339(scope.since),
         "until": None if scope.until is None else rfc3339(scope.until),
-        "origin": "all" if scope.origin is None else scope.origin.value,
+        "origin": _named(scope.origin),
     }
 
 
@@ -155,8 +160,8 @@ def _add_behind(router: APIRouter, metrics: MetricReader, clock: Clock) -> None:
 
 
 def _add_compare(router: APIRouter, compare: CompareReader, clock: Clock) -> None:
-    asked = _Asked(clock)
-    tried = _Asked(clock, origin="all")  # suites try tasks, production seldom does
+    asked = _Asked(clock, origin=_named(compare.origin("live")))
+    tried = _Asked(clock, origin=_named(compare.origin("tasks")))
 
     @router.get("/compare/live", operation_id="compare_live")
     def compare_live(
@@ -168,7 +173,7 @@ def _add_compare(router: APIRouter, compare: CompareReader, clock: Clock) -> Non
     ) -> Response:
         """Compare two versions in the weeks both have; the mix of inputs is taken out."""
         found = compare.live(scope, base=base, cand=cand, metric=metric, by_slice=mix)
-        return Json({"scope": _scoped(scope), **found.as_json()})
+        return Json({"scope": _scoped(found.setting.scope), **found.as_json()})
 
     @router.get("/compare/tasks", operation_id="compare_tasks")
     def compare_tasks(
@@ -179,4 +184,4 @@ def _add_compare(router: APIRouter, compare: CompareReader, clock: Clock) -> Non
     ) -> Response:
         """Compare two versions on the tasks both tried: paired, with the tasks to read."""
         found = compare.on_tasks(scope, base=base, cand=cand, metric=metric)
-        return Json({"scope": _scoped(scope), **found.as_json()})
+        return Json({"scope": _scoped(found.setting.scope), **found.as_json()})

@@ -240,7 +240,13 @@ THIRDS = [1] * 3 + [2] * 6 + [-1] * 3 + [0] * 38
 def ruled(planned: int) -> MetricsWatched:
     """Return the rule of the worked example: not worse by 5 points on so many tasks."""
     rule = RuleSection(
-        metric="completion", basis="tasks", margin=0.05, n=planned, violations="not_judged"
+        metric="completion",
+        basis="tasks",
+        agent="fixer",
+        margin=0.05,
+        n=planned,
+        trials=3,
+        violations="not_judged",
     )
     return MetricsWatched(compare=CompareSection(rule=rule))
 

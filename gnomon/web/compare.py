@@ -19,6 +19,7 @@ from gnomon.web.compare_parts import (
 from gnomon.web.formats import count, plural
 from gnomon.web.port import Judging, PageReader
 from gnomon.web.scoped import Asked, agents_of
+from scoring.metrics.scope import Scope
 from scoring.metrics.watched import Measured
 from scoring.versions.answers import Live, OnTasks
 from scoring.versions.manifests import Pin
@@ -101,11 +102,9 @@ def compare(
         why = ""
         chosen = METRICS.get(metric)
         reader_ = judging.compare
-        live_scope, task_scope = asked.scope(now), replace(asked.scope(now), origin=None)
-        if reader_.governs("live", chosen):
-            live_scope = replace(live_scope, since=None)
-        if reader_.governs("tasks", chosen):
-            task_scope = replace(task_scope, since=None)
+        live_scope, task_scope = (
+            _scope(judging, asked, on, chosen, now) for on in ("live", "tasks")
+        )
         tasks = reader_.on_tasks(task_scope, base=base, cand=cand, metric=chosen)
         live = reader_.live(live_scope, base=base, cand=cand, metric=chosen)
     leading = _leading(tasks, live)
@@ -136,6 +135,13 @@ def compare(
         pins=_pins(tasks),
         swap=here.url(base=cand, cand=base),
     )
+
+
+def _scope(judging: Judging, asked: Asked, on: str, metric: Measured | None, now: Nanos) -> Scope:
+    """Return the runs of the period, or where the rule is about them all there are."""
+    scope = replace(asked.scope(now), origin=judging.compare.origin(on))
+    ruled = judging.compare.governs(on, metric, asked.agent or None)
+    return replace(scope, since=None) if ruled else scope
 
 
 def _versions(reader: PageReader, asked: Asked) -> Sequence[str]:

@@ -47,7 +47,9 @@ class Rule:
     looks: int = 1
     confidence: float = 0.95
     trials: int | None = None
-    """Runs of a unit on each side that count; None: all."""
+    """Runs of a unit on each side that count, the first so many; None: all."""
+    scope: Mapping[str, str] = field(default_factory=dict)
+    """Agent, environment and origin of the runs that count; '' is all."""
     unit: str = ""
     """What one unit is: the key of a task or of a cluster, else a run."""
     clusters: str = ""

@@ -170,9 +170,14 @@ class Asking:
             cand=asked.cand, unit=self._units.cluster_by or "run", confidence=confidence,
         )  # fmt: skip
 
-    def pending(self, asked: Sides, tasks: Sequence[str] = ()) -> Pending:
-        """Return the runs of both versions whose verdict can still come."""
-        (row,) = self._read("pending", asked.scope, versions=asked.versions, tasks=list(tasks))
+    def pending(
+        self, asked: Sides, tasks: Sequence[str] = (), *, trials: int | None = None
+    ) -> Pending:
+        """Return the runs whose verdict can still come: of each task and side the first so many."""
+        (row,) = self._read(
+            "pending", asked.scope, versions=asked.versions, tasks=list(tasks),
+            trials=trials or ALL_TRIALS,
+        )  # fmt: skip
         return Pending(**{name: int(number) for name, number in row.items()})
 
     def versions_that_ran(self, *, with_task: bool) -> list[tuple[str, str]]:

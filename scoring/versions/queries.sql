@@ -124,9 +124,15 @@ SELECT
             )
         )
     ) AS unjudged
-FROM ({{judged}})
-WHERE ifNull(agent_version, '') IN {versions:Array(String)}
-    AND (empty({tasks:Array(String)}) OR task IN {tasks:Array(String)});
+FROM
+(
+    SELECT *, ifNull(agent_version, '') AS version
+    FROM ({{judged}})
+    WHERE (state = 'open' OR {{scoped}}) AND version IN {versions:Array(String)}
+        AND (empty({tasks:Array(String)}) OR task IN {tasks:Array(String)})
+    ORDER BY task, version, started_at, run_id
+    LIMIT {trials:UInt32} BY task, version
+);
 
 -- name: pins
 SELECT ifNull(agent_version, '') AS version, pin, value, count() AS runs
@@ -173,7 +179,7 @@ SELECT
     any(r.text) AS text
 FROM compare_looks AS l
 LEFT JOIN (SELECT digest, any(text) AS text FROM compare_rules GROUP BY digest) AS r ON r.digest = l.digest
-WHERE l.agent = {agent:String} AND l.environment = {environment:String} AND l.origin = {origin:String}
-    AND l.base = {base:String} AND l.cand = {cand:String}
+WHERE l.base = {base:String} AND l.cand = {cand:String}
+    AND ({agent:String} IN ('', l.agent) OR l.agent = '')
 GROUP BY digest, look
 ORDER BY digest, look;

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from gnomon.clock import Clock, Nanos, to_nanos, utc_now
 from gnomon.errors import InputError
+from gnomon.model import Origin
 from gnomon.store import Store
 from scoring.grading.port import Grader, Surface
 from scoring.metrics.reader import MetricReader
@@ -30,6 +31,7 @@ JUDGING = frozenset({Surface.OUTCOME, Surface.POLICY})
 """Surfaces whose graders say what passes and what breaks a rule."""
 
 NO_WINDOW = "the rule is about all runs, not those of a window or slice"
+NO_OTHERS = "the rule is about {about} and says nothing of other runs; ask for these, or without"
 
 _LEVEL = 0.95
 """Of what no rule is written about, and of guards."""
@@ -62,18 +64,29 @@ class CompareReader:
         """Note the rule, so that nobody can say later that it was written before."""
         self._registry.seen()
 
-    def governs(self, on: str, metric: Measured | None = None) -> bool:
+    def governs(self, on: str, metric: Measured | None = None, agent: str | None = None) -> bool:
         """Return whether the rule is about a kind of comparison, over all runs."""
         rule_ = self.rule
-        return rule_ is not None and rule_.basis == on and metric in (None, rule_.metric)
+        return (
+            rule_ is not None
+            and rule_.basis == on
+            and metric in (None, rule_.metric)
+            and agent in (None, rule_.agent)
+        )
+
+    def origin(self, on: str) -> Origin | None:
+        """Return whose runs a kind of comparison takes where nobody says: None is all."""
+        if self.plan is not None and self.plan.section.basis == on:
+            return self.plan.scope.origin
+        return Origin.PRODUCTION if on == "live" else None
 
     def on_tasks(
         self, scope: Scope, *, base: str, cand: str, metric: Measured | None = None
     ) -> OnTasks:
         """Compare runs of the same tasks, paired by task."""
         asked = self._asked(scope, base, cand, metric, on="tasks")
-        plan, why = self._plan_for(asked, "tasks")
-        trials = None if plan is None else plan.section.trials
+        asked, plan, why = self._ruled_sides(asked, "tasks")
+        trials = None if plan is None else plan.trials
         new, old = self._asking.tries(asked, trials=trials)
         units = looks.units_in_time(new, old, trials=trials)
         if plan is None:
@@ -105,9 +118,9 @@ class CompareReader:
             return last.tasks, last.guard, self._registry.ruling(ruled, ruled.decision)
         found = on_tasks(*_only(units, new, old), confidence=plan.confidence)
         found = replace(found, difference=bare(found.difference, WITHHELD))
-        guard = self._task_guard(asked, units, plan.section.trials)
+        guard = self._task_guard(asked, units, plan.trials)
         decision = ruled.decision
-        if not (ruled.waits or self._waits(asked, [unit.task for unit in units])):
+        if not (ruled.waits or self._waits(asked, units, plan.trials)):
             # Invariants wait for no look: a new violation fails once both sides are judged.
             decision = guard.over(decision, known=plan.violations_known)
         return found, guard, self._registry.ruling(ruled, decision)
@@ -118,7 +131,7 @@ class CompareReader:
     ) -> Live:  # fmt: skip
         """Compare live runs of the same weeks, the mix of inputs taken out."""
         asked = self._asked(scope, base, cand, metric, on="live")
-        plan, why = self._plan_for(asked, "live")
+        asked, plan, why = self._ruled_sides(asked, "live")
         name = by_slice or self._metrics.watched.mix_slice
         if plan is None:
             found, guard = self._weeks(asked, name, confidence=_LEVEL)
@@ -165,21 +178,34 @@ class CompareReader:
             metric = self.rule.metric if self.rule and self.rule.basis == on else "completion"
         return Sides(scope=scope, base=base, cand=cand, metric=metric)
 
-    def _plan_for(self, asked: Sides, on: str) -> tuple[Plan | None, str]:
-        """Return the rule where it is about what is asked, else why it is not."""
-        if self.plan is None or self.rule is None:
-            return None, "no rule is written"
+    def _ruled_sides(self, asked: Sides, on: str) -> tuple[Sides, Plan | None, str]:
+        """Return what is asked with the rule that is about it, else why there is none.
+
+        A rule has one scope, so that it has one series of looks at two versions: what a question
+        leaves open is that of the rule, and of other runs the rule says nothing.
+        """
+        plan, scope = self.plan, asked.scope
+        if plan is None:
+            return asked, None, "no rule is written"
         if not self.governs(on, asked.metric):
-            return None, f"the rule is about {self.rule.metric} on {self.rule.basis}"
-        scope = asked.scope
+            return asked, None, f"the rule is about {plan.section.metric} on {plan.section.basis}"
         if scope.slices or scope.since is not None or scope.until is not None:
-            return None, NO_WINDOW
-        return self.plan, ""
+            return asked, None, NO_WINDOW
+        own = plan.scope
+        filled = replace(
+            scope,
+            agent=own.agent if scope.agent is None else scope.agent,
+            environment=own.environment if scope.environment is None else scope.environment,
+        )
+        if filled != own:
+            return asked, None, NO_OTHERS.format(about=rule.about(plan.section))
+        return replace(asked, scope=own), plan, ""
 
     def _setting(self, asked: Sides) -> Setting:
         counts = self._asking.runs(asked)
         keys = self._metrics.units.slices
         return Setting(
+            scope=asked.scope,
             base=asked.base,
             cand=asked.cand,
             metric=asked.metric,
@@ -214,12 +240,12 @@ class CompareReader:
     ) -> Look:
         def look(number: int, n: int) -> TakenLook | str:
             first = units[:n]
-            waits = self._waits(asked, [unit.task for unit in first])
+            waits = self._waits(asked, first, plan.trials)
             if waits:
                 return waits
             sides = _only(first, new, old)
             found = on_tasks(*sides, confidence=plan.confidence)
-            guard = self._task_guard(asked, first, plan.section.trials)
+            guard = self._task_guard(asked, first, plan.trials)
             decision = rule.decided(plan, found.difference, n=n)
             why, decision = _ruled_on(plan, guard, decision, asked.metric)
             if why:
@@ -261,9 +287,9 @@ class CompareReader:
 
         return look
 
-    def _waits(self, asked: Sides, tasks: Sequence[str] = ()) -> str:
+    def _waits(self, asked: Sides, units: Sequence[Unit] = (), trials: int | None = None) -> str:
         """Return which of the runs to be looked at can still change, or ''."""
-        pending = self._asking.pending(asked, tasks)
+        pending = self._asking.pending(asked, [unit.task for unit in units], trials=trials)
         if pending.open:
             return f"{pending.open} of the runs to be looked at are not settled yet"
         unjudged = pending.unjudged

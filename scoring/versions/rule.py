@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from gnomon.model import JsonValue
+from gnomon.model import JsonValue, Origin
+from scoring.metrics.scope import Scope
 from scoring.metrics.watched import MetricsWatched, RuleSection
 from scoring.stats.gates import Decision, Look, Rule, Verdict, non_inferiority, superiority
 from scoring.stats.planning import look_sizes
@@ -47,6 +48,22 @@ class Plan:
         return self.rule.digest()[:HASH_LENGTH]
 
     @property
+    def scope(self) -> Scope:
+        """The runs the rule is about: of no others does it say anything."""
+        section = self.section
+        origin = section.counted_origin
+        return Scope(
+            agent=section.agent,
+            environment=section.environment,
+            origin=None if origin == "all" else Origin(origin),
+        )
+
+    @property
+    def trials(self) -> int | None:
+        """Runs of a task on each side that count, the first so many; None for live runs."""
+        return self.section.counted_trials
+
+    @property
     def sizes(self) -> Sequence[int]:
         """Units at which the rule may be looked at."""
         return look_sizes(self.section.n, self.section.looks)
@@ -72,6 +89,8 @@ class Plan:
             "unit": self.rule.unit,
             "clusters": self.cluster_by,
             "slices": dict(self.slices),
+            "trials": self.trials,
+            "origin": self.section.counted_origin,
             "graders": list(self.graders),
         }
         return {**self.section.model_dump(), **pins, "text": self.text}
@@ -95,17 +114,26 @@ def said(rule: RuleSection) -> str:
     """Return the rule in words."""
     looks = f" in {rule.looks} looks" if rule.looks > 1 else ""
     trials = ""
-    if rule.trials is not None:
-        trials = f", the first {rule.trials} run{'' if rule.trials == 1 else 's'} of each side"
+    if rule.counted_trials is not None:
+        several = f" {rule.counted_trials} runs" if rule.counted_trials > 1 else " run"
+        trials = f", the first{several} of each side"
     level = f"{100 * (1 - rule.alpha):g} %"
     if rule.kind == "superiority":
-        asked = f"{rule.metric} on {rule.basis} is better"
+        asked = "is better"
     else:
-        asked = f"{rule.metric} on {rule.basis} is not worse by {100 * (rule.margin or 0):g} points"
+        asked = f"is not worse by {100 * (rule.margin or 0):g} points"
     kept = ", without a new violation"
     if rule.violations == "not_judged":
         kept += " where a policy judges the runs"
-    return f"{asked}, shown at {level} with n = {rule.n}{looks}{trials}{kept}"
+    measured = f"{rule.metric} on {rule.basis} of {about(rule)}"
+    return f"{measured} {asked}, shown at {level} with n = {rule.n}{looks}{trials}{kept}"
+
+
+def about(rule: RuleSection) -> str:
+    """Return which runs a rule is about, in words."""
+    agent = rule.agent or "all agents"
+    where = f" in {rule.environment}" if rule.environment else " in all environments"
+    return f"{agent}{where}" + (f", origin {rule.origin}," if rule.origin else "")
 
 
 def decided(plan: Plan, found: Shown, *, n: int) -> Decision:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gnomon.model import JsonValue
-from scoring.metrics.scope import Link
+from scoring.metrics.scope import Link, Scope
 from scoring.metrics.watched import Measured
 from scoring.versions.manifests import Manifests
 
@@ -16,6 +16,8 @@ SURFACE: Mapping[Measured, str] = {"completion": "outcome", "clean": "policy", "
 class Setting:
     """Two versions, and what they were made and judged with."""
 
+    scope: Scope
+    """The runs that are compared: those asked for, or those of the rule."""
     base: str
     cand: str
     metric: Measured

@@ -113,10 +113,10 @@ class RuleBook:
         )
 
     def looks(self, compared: Compared) -> Sequence[StoredLook]:
-        """Return every look at two versions, whatever the rule, in order."""
-        rows = self._store.read(
-            self._sql["looks"], tag="scoring.compare_looks", bind=_key(compared)
-        )
+        """Return every look at two versions of an agent, whatever the rule, in order."""
+        key = _key(compared)
+        asked = {name: key[name] for name in ("agent", "base", "cand")}
+        rows = self._store.read(self._sql["looks"], tag="scoring.compare_looks", bind=asked)
         return [
             StoredLook(
                 digest=row["digest"],

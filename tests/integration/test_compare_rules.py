@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gnomon.clock import Nanos, from_nanos
-from gnomon.model import RunState
+from gnomon.model import Origin, RunState
 from gnomon.store import Store
 from gnomon.store.migrate import apply, shipped
 from scoring.grading.port import Surface
@@ -20,7 +20,8 @@ from scoring.versions.reader import CompareReader
 from tests.judged_world import DAY, MONDAY, World
 from tests.stores import ENGINES, fresh_store
 
-SCOPE = Scope(agent="desk")
+SCOPE = Scope(agent="desk", origin=None)
+LIVE = Scope(agent="desk")
 BOTH = {"base": "rc3", "cand": "rc4"}
 LATER = from_nanos(Nanos(MONDAY + DAY))
 
@@ -33,7 +34,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
 
 
 def rule(n: int, **more: Any) -> MetricsWatched:
-    section = RuleSection(**{"kind": "superiority", "n": n, **more})
+    section = RuleSection(**{"kind": "superiority", "agent": "desk", "n": n, **more})
     return MetricsWatched(compare=CompareSection(rule=section))
 
 
@@ -91,7 +92,9 @@ def test_a_look_waits_until_its_runs_are_settled_and_judged(world: World) -> Non
     won(world, 0, 2)
     world.run(verified=False, keys={"task_id": "t2"})
     late = world.run(judged=False, keys={"task_id": "t2"}, agent_version="rc4")
-    running = world.run(state=RunState.OPEN, keys={"task_id": "t00"}, agent_version="rc4")
+    running = world.run(
+        state=RunState.OPEN, keys={"task_id": "t00"}, agent_version="rc4", later=-60_000_000_000
+    )
     reader = compare(world.store, rule(3))
     found = reader.on_tasks(SCOPE, **BOTH)
     assert found.ruling.decision.reason == "1 of the runs to be looked at are not settled yet"
@@ -156,7 +159,7 @@ def test_the_guard_tells_false_claims_of_both_sides(world: World) -> None:
         world.run(verified=task > 1, claimed=True, keys={"task_id": f"t{task}"}, agent_version="rc4")  # fmt: skip
     for found in (
         compare(world.store, rule(12)).on_tasks(SCOPE, **BOTH),
-        compare(world.store, rule(12)).live(SCOPE, **BOTH),
+        compare(world.store, rule(12)).live(LIVE, **BOTH),
     ):
         claims = found.guard.shares["false_claims"]
         assert (claims.base.value, claims.cand.value, claims.cand.n) == (0.0, 0.5, 4)
@@ -217,13 +220,13 @@ def test_live_a_look_is_on_the_runs_up_to_the_moment_the_plan_was_reached(world:
         world.run(verified=True)
         world.run(verified=False, agent_version="rc4")
     watched = rule(10, basis="live")
-    found = compare(world.store, watched).live(SCOPE, **BOTH)
+    found = compare(world.store, watched).live(LIVE, **BOTH)
     expected = newcombe(9, 10, 2, 10)
     assert expected is not None
     assert (found.difference.value, found.difference.low) == (expected.value, expected.low)
     assert found.ruling.decision.verdict == "PASS"
     assert (found.ruling.n, found.ruling.looks[0].n) == (20, 10)
-    early = compare(world.store, rule(21, basis="live")).live(SCOPE, **BOTH)
+    early = compare(world.store, rule(21, basis="live")).live(LIVE, **BOTH)
     assert (early.difference.value, early.difference.n, early.mix) == (None, 20, None)
     assert early.ruling.decision.missing == 1
 
@@ -234,7 +237,7 @@ def test_live_a_rule_broken_more_often_fails(world: World) -> None:
         world.run(
             verified=True, agent_version="rc4", broken="prohibited.0" if number == 3 else ""
         )  # fmt: skip
-    found = compare(world.store, rule(6, basis="live")).live(SCOPE, **BOTH)
+    found = compare(world.store, rule(6, basis="live")).live(LIVE, **BOTH)
     assert found.ruling.decision.verdict == "FAIL"
     assert found.ruling.decision.reason == "shown, but new violations: refunds/prohibited.0"
 
@@ -245,7 +248,7 @@ def test_customers_are_the_units_of_a_live_look(world: World) -> None:
         world.run(verified=False, keys=keys)
         world.run(verified=True, keys=keys, agent_version="rc4")
     watched = rule(4, basis="live").model_copy(update={"cluster_by": "customer_id"})
-    found = compare(world.store, watched).live(SCOPE, **BOTH)
+    found = compare(world.store, watched).live(LIVE, **BOTH)
     assert (found.ruling.n, found.difference.n, found.difference.unit) == (4, 4, "customer_id")
     assert len(found.ruling.looks) == 1
 
@@ -258,7 +261,7 @@ def test_incomplete_traces_decide_nothing_and_take_no_look(world: World) -> None
     assert "75.0% of the traces" in found.ruling.decision.reason
     assert found.ruling.looks == []
     assert found.text.startswith("not enough data: 75.0% of the traces")
-    live = compare(world.store, rule(4)).live(SCOPE, **BOTH)
+    live = compare(world.store, rule(4)).live(LIVE, **BOTH)
     assert (live.difference.value, live.difference.low, live.mix) == (None, None, None)
     assert live.text.startswith("not enough data: 75.0% of the traces")
 
@@ -280,7 +283,7 @@ def test_without_a_policy_nothing_passes_and_no_look_is_taken(world: World) -> N
     assert "write a policy" in found.ruling.sentence
     assert found.ruling.looks == []
     assert found.comparison.difference.value is None
-    live = compare(world.store, rule(12, basis="live")).live(SCOPE, **BOTH)
+    live = compare(world.store, rule(12, basis="live")).live(LIVE, **BOTH)
     assert (live.ruling.decision.verdict, live.ruling.looks) == ("NOT ENOUGH DATA", [])
     allowed = compare(world.store, rule(12, violations="not_judged")).on_tasks(SCOPE, **BOTH)
     assert allowed.ruling.decision.verdict == "PASS"
@@ -293,3 +296,38 @@ def silence(world: World) -> None:
         kept = [one for one in statuses if one.surface is not Surface.POLICY]
         world.said[key] = (kept, [one for one in labels if one.surface is not Surface.POLICY], [])
         world.sum_up(world.runs[key[0]])
+
+
+def test_a_rule_has_one_scope_and_other_runs_are_a_reading_aid(world: World) -> None:
+    for task in range(6):  # production loses
+        pair(world, f"p{task}", True, False)
+    for task in range(6):  # staging wins
+        pair(world, f"s{task}", False, True, environment="staging")
+    reader = compare(world.store, rule(6, environment="prod"))
+    ruled = reader.on_tasks(Scope(origin=None), **BOTH)  # what is left open is the rule's
+    assert ruled.ruling.decision.verdict == "FAIL"
+    assert ruled.setting.scope == Scope(agent="desk", environment="prod", origin=None)
+    for shopped in (
+        Scope(environment="staging", origin=None),
+        Scope(agent="other", origin=None),
+        Scope(origin=Origin.PRODUCTION),
+    ):
+        found = reader.on_tasks(shopped, **BOTH)
+        assert found.ruling.decision.verdict == "NOT ENOUGH DATA"
+        assert found.ruling.looks == ()
+        assert (
+            "the rule is about desk in prod and says nothing of other runs" in found.ruling.sentence
+        )
+        assert found.comparison.difference.p_values == {}
+    changed = compare(world.store, rule(6, environment="staging")).on_tasks(SCOPE, **BOTH)
+    assert any("rule was changed after looking" in text for text in changed.warnings)
+
+
+def test_without_trials_the_first_run_of_each_side_counts(world: World) -> None:
+    won(world, 0, 6)
+    for _ in range(3):
+        pair(world, "t00", True, False)
+    world.run(state=RunState.OPEN, keys={"task_id": "t01"}, agent_version="rc4")
+    found = compare(world.store, rule(6)).on_tasks(SCOPE, **BOTH)
+    assert found.comparison.difference.value == 1.0
+    assert len(found.ruling.looks) == 1  # a further run that is not settled yet holds up nothing

@@ -30,9 +30,10 @@ from tests.stores import ENGINES, fresh_store
 
 WATCHED = MetricsWatched(
     slices={"topic": "topic"},
-    compare=CompareSection(rule=RuleSection(margin=0.05, n=4)),
+    compare=CompareSection(rule=RuleSection(agent="desk", margin=0.05, n=4)),
 )
 SCOPE = Scope(agent="desk")
+TASKS = Scope(agent="desk", origin=None)
 
 
 @pytest.fixture(params=ENGINES)
@@ -328,7 +329,7 @@ def compare(world: World, watched: MetricsWatched = WATCHED) -> CompareReader:
 def test_the_same_tasks_are_compared_and_changed_ones_come_with_their_runs(world: World) -> None:
     for task, old, new in (("t1", False, True), ("t2", True, False), ("t3", True, True), ("t4", False, True)):  # fmt: skip
         pair(world, task, old, new, manifest={"policy": "p"})
-    found = compare(world).on_tasks(SCOPE, base="rc3", cand="rc4")
+    found = compare(world).on_tasks(TASKS, base="rc3", cand="rc4")
     shown = found.comparison.difference
     assert (shown.n, shown.better, shown.same, shown.worse) == (4, 2, 1, 1)
     assert shown.value == 0.25
@@ -396,10 +397,10 @@ def test_a_comparison_that_can_not_be_made_says_why(world: World) -> None:
     world.run()
     reader = compare(world)
     assert (
-        reader.on_tasks(SCOPE, base="rc3", cand="rc9").text == "no settled run of rc9 in this scope"
+        reader.on_tasks(TASKS, base="rc3", cand="rc9").text == "no settled run of rc9 in this scope"
     )
     world.run(agent_version="rc4")
-    assert "no run names its task" in reader.on_tasks(SCOPE, base="rc3", cand="rc4").text
+    assert "no run names its task" in reader.on_tasks(TASKS, base="rc3", cand="rc4").text
     with pytest.raises(InputError, match="name two versions"):
         reader.live(SCOPE, base="rc3", cand="rc3")
     with pytest.raises(InputError, match="no slice"):

@@ -69,7 +69,10 @@ def test_the_rule_and_its_hash_stand_above_the_verdict(bugs: Site) -> None:
     assert plan is not None
     assert re.search(r'<code class="hash"[^>]*>[0-9a-f]{12}</code>', plan[0])
     words = " ".join(Page(plan[0]).words.split())
-    assert "Completion on tasks is not worse by 5 points, shown at 95 % with n = 50" in words
+    assert (
+        "Completion on tasks of fixer in all environments is not worse by 5 points, shown at 95 % with n = 50"
+        in words
+    )
     assert words.index("not worse by 5 points") < words.index("PASS")
     assert text.index('class="card plan"') < text.index('class="chart forest"')
 
@@ -102,7 +105,10 @@ def test_before_the_planned_n_there_are_counts_and_nothing_that_tests(early: Sit
 
 def test_the_rule_says_when_it_was_first_seen_and_which_looks_were_taken(bugs: Site) -> None:
     words = words_of(bugs, BUGS)
-    assert "after both versions had run; it counts all runs, whatever the period · look 1 of 1" in words
+    assert (
+        "after both versions had run; it counts all runs, whatever the period · look 1 of 1"
+        in words
+    )
     assert "PASS at n = 50" in words
     assert "what it says of them is exploration, not a test" in words
     assert "Numbers of look 1 at the first 50 tasks" in words

@@ -32,7 +32,8 @@ def difference(low: float, high: float, n: int = 200) -> Difference:
 def test_the_hash_is_that_of_the_rule_s_canonical_json() -> None:
     written = {
         "measure": "completion on tasks", "kind": "non_inferiority", "limit": 0.05, "planned": 200,
-        "looks": 1, "confidence": 0.95, "trials": None, "unit": "task_id", "clusters": "",
+        "looks": 1, "confidence": 0.95, "trials": 1,
+        "scope": {"agent": "", "environment": "", "origin": "all"}, "unit": "task_id", "clusters": "",
         "slices": {}, "violations": "none_new", "graders": ["outcome state 1", "policy refunds 3"],
     }  # fmt: skip
     text = json.dumps(written, sort_keys=True, separators=(",", ":"))
@@ -51,6 +52,9 @@ def test_the_hash_is_that_of_the_rule_s_canonical_json() -> None:
         {"alpha": 0.1},
         {"kind": "superiority", "margin": None},
         {"violations": "not_judged"},
+        {"agent": "desk"},
+        {"environment": "staging"},
+        {"origin": "replay"},
     ],
 )
 def test_a_changed_rule_is_another_rule(change: dict[str, object]) -> None:
@@ -126,6 +130,10 @@ def test_superiority_asks_for_more_than_nothing() -> None:
 def test_the_words_of_a_rule_name_the_violations_and_the_trials() -> None:
     text = said(SECTION.model_copy(update={"trials": 3}))
     assert text == (
-        "completion on tasks is not worse by 5 points, shown at 95 % with n = 200, the first 3 runs"
-        " of each side, without a new violation"
+        "completion on tasks of all agents in all environments is not worse by 5 points, shown at"
+        " 95 % with n = 200, the first 3 runs of each side, without a new violation"
+    )
+    scoped = {"agent": "desk", "environment": "staging", "origin": "replay"}
+    assert "completion on tasks of desk in staging, origin replay, is not worse" in said(
+        SECTION.model_copy(update=scoped)
     )
