@@ -17,6 +17,7 @@ from scoring.grading.policy import PolicyGrader
 from scoring.grading.port import Grader, Surface
 from scoring.grading.recovery import Recovery
 from scoring.grading.schema import Schema
+from scoring.grading.sources import Sources
 from scoring.grading.spec import BuiltIn, GraderSpec, Means, Said
 from scoring.policies.language import Policy, policy_of, refuse_wrong_schemas
 
@@ -131,7 +132,18 @@ def _grader(watch: Watch, place: Place, entry: JsonValue) -> GraderSpec | Plugin
         known = ", ".join([*BUILT_IN, "plugin"])
         where = (*place, "type") if isinstance(entry, Mapping) and "type" in entry else place
         raise ConfigError(watch.complaint(where, f"type must be one of {known}"))
-    return watch.validate(entry, model, at=place)
+    spec = watch.validate(entry, model, at=place)
+    if isinstance(spec, Sources):
+        _refuse_wrong_source(watch, place, spec)
+    return spec
+
+
+def _refuse_wrong_source(watch: Watch, place: Place, spec: Sources) -> None:
+    keys = watch.data.get("business_keys")
+    wrong = spec.problems(keys if isinstance(keys, Mapping) else ())
+    lines = [watch.complaint((*place, *where), why) for where, why in wrong]
+    if lines:
+        raise ConfigError("\n".join(lines))
 
 
 def _made(spec: GraderSpec, means: Means) -> Grader:

@@ -1,9 +1,11 @@
-"""Whether what a grader answered can be stored as what it says it is."""
+"""Whether what a grader or a check answered can be taken as what it says it is."""
 
+import json
 import math
 from collections.abc import Sequence
 
-from scoring.grading.port import Abstained, Label, NotApplicable
+from gnomon.model import JsonValue
+from scoring.grading.port import Abstained, CheckFailed, Label, NotApplicable
 from scoring.policies.verdict import Violation
 
 
@@ -70,3 +72,22 @@ def _violations(value: object) -> str | None:
         for one in value
     )
     return next((why for why in wrong if why is not None), None)
+
+
+def json_of(body: bytes, otherwise: str) -> JsonValue:
+    """Return the JSON value a check answered; raises CheckFailed with what is said otherwise."""
+    try:
+        return json.loads(body, parse_constant=_no_number, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise CheckFailed(otherwise) from error
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError("a number that is too large")
+    return number

@@ -6,7 +6,6 @@ group, whose parents had ended before, and that emptied its own environment; and
 another user. Only a container for the program holds those.
 """
 
-import json
 import os
 import selectors
 import signal
@@ -14,7 +13,7 @@ import subprocess  # noqa: TID251 - the operator's own program, named in gnomon.
 import tempfile
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -24,11 +23,19 @@ import psutil
 
 from gnomon.model import JsonValue
 from scoring.grading import sources
+from scoring.grading.answers import json_of
+from scoring.grading.limit import Stopping, TookTooLong
 from scoring.grading.port import CheckFailed
 
 _CHUNK = 64 * 1024
 _MARK = "GNOMON_CHECK"
 """Variable by which what the program started is known."""
+
+_LOOK = 0.1
+"""Seconds between two looks at whether the process stops."""
+
+_LAST = 0.05
+"""Seconds that a program is given to end which has closed its output."""
 
 _ROUNDS = 5
 """Times the family is looked for again after a kill."""
@@ -44,6 +51,7 @@ def ask(
     *,
     env: Mapping[str, str],
     directory: Path | None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> "JsonValue | sources.Unknown":
     """Return the JSON a program answers with; raises CheckFailed for everything else.
 
@@ -70,34 +78,47 @@ def ask(
     assert process.stdout is not None
     try:
         ends = time.monotonic() + seconds
-        body = _read(process.stdout, ends, seconds)
-        code = process.wait(max(0.05, ends - time.monotonic()))
-    except subprocess.TimeoutExpired as error:
-        raise CheckFailed(f"the command did not end within {seconds:g} s") from error
+        body = _read(process.stdout, ends, stop)
+        code = _waited(process, ends, stop)
+    except TimeoutError as error:
+        raise TookTooLong(f"the command did not end within {seconds:g} s") from error
     finally:
         _end(process, mark)
     if code != 0:
         raise CheckFailed(f"the command ended with exit code {code}")
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise CheckFailed("the command wrote no JSON") from error
+    return json_of(body, "the command wrote no JSON")
 
 
-def _read(pipe: IO[bytes], ends: float, seconds: float) -> bytes:
+def _read(pipe: IO[bytes], ends: float, stop: Callable[[], bool]) -> bytes:
     body = bytearray()
     with selectors.DefaultSelector() as ready:
         ready.register(pipe, selectors.EVENT_READ)
         while True:
-            left = ends - time.monotonic()
-            if left <= 0 or not ready.select(left):
-                raise CheckFailed(f"the command did not end within {seconds:g} s")
+            if not ready.select(_left(ends, stop)):
+                continue
             part = os.read(pipe.fileno(), _CHUNK)
             if not part:
                 return bytes(body)
             body += part
             if len(body) > sources.LARGEST:
                 raise CheckFailed(f"the command wrote more than {sources.LARGEST} bytes")
+
+
+def _waited(process: "subprocess.Popen[bytes]", ends: float, stop: Callable[[], bool]) -> int:
+    ends = max(ends, time.monotonic() + _LAST)
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(_left(ends, stop))
+
+
+def _left(ends: float, stop: Callable[[], bool]) -> float:
+    """Return how long to wait before the next look; raises when nothing is waited for any more."""
+    if stop():
+        raise Stopping
+    left = ends - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return min(left, _LOOK)
 
 
 def _end(process: "subprocess.Popen[bytes]", mark: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from gnomon.errors import Unavailable
-from scoring.grading.port import Answer, CheckFailed, Evidence, Grader
+from scoring.grading.port import Answer, Evidence, Grader, TryAgain
 
 T = TypeVar("T")
 
@@ -31,11 +31,11 @@ class Stopping(Unavailable):
     code = "stopping"
 
 
-class TookTooLong(CheckFailed):
+class TookTooLong(TryAgain):
     """There was no answer within the limit."""
 
 
-class SetAside(CheckFailed):
+class SetAside(TryAgain):
     """The grader was not asked: it took too long several times in a row."""
 
 

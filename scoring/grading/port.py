@@ -88,7 +88,15 @@ Answer = Label | Abstained | NotApplicable
 
 
 class CheckFailed(Exception):
-    """The world did not answer a check: recorded as a failure of the grader, and tried again."""
+    """The world did not answer a check: recorded as a failure of the grader.
+
+    The next ticks do not ask again, for the same would come of it; `gnomon graders backfill
+    --which failed` does.
+    """
+
+
+class TryAgain(CheckFailed):
+    """It did not answer for now (away, busy, too slow): a few later ticks ask again."""
 
 
 class Evidence(Protocol):

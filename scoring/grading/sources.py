@@ -2,28 +2,50 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
-from urllib.parse import quote, urlsplit
+from typing import Annotated, Literal, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
 from gnomon.config import Duration
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, Unavailable
 from gnomon.model import JsonValue, Run
 from gnomon.store import Store
-from scoring.grading.port import CheckFailed, key_of
+from scoring.grading.limit import Bounded
+from scoring.grading.port import CheckFailed, TryAgain, key_of
+from scoring.grading.redaction import guarded
 from scoring.grading.spec import Means, Said
+from scoring.grading.templates import (
+    HOLE,
+    PARAM,
+    argument,
+    filled,
+    refuse_wrong_select,
+    refuse_wrong_words,
+    url_part,
+)
+
+_LARGEST_SECRET = 16 * 1024
+T = TypeVar("T")
 
 LARGEST = 1024**2
 """Bytes of an answer; a longer one is a failed check."""
 
-_HOLE = re.compile(r"\{(\w+)\}")
-_PARAM = re.compile(r"\{(\w+):[^{}]+\}")
-_SELECT = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
+_HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_CARRIED = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?")
+"""What a header can carry: one line of ASCII, without blanks around it."""
+
+_FACTS = frozenset(
+    {"run_id", "conversation_id", "user_id", "agent_name", "agent_version", "task_id"}
+)
+"""What every run may have beside the business keys of gnomon.yaml."""
+
+Place = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,20 +78,56 @@ class HttpSource(Said):
             raise ValueError("give a whole address, such as https://shop.internal/refunds/{order}")
         if "{" in parts.netloc:
             raise ValueError("the host must be fixed; business keys belong into path or query")
+        if "@" in parts.netloc:
+            raise ValueError(
+                "an address is shown on pages and must hold no password; write the header"
+                " Authorization into a file and name it in secret_headers"
+            )
         return value
+
+    @field_validator("headers")
+    @classmethod
+    def _sendable(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, text in value.items():
+            if text and not _CARRIED.fullmatch(text):
+                raise ValueError(f"the value of {name} is not one line of plain ASCII")
+        return value
+
+    @field_validator("headers", "secret_headers")
+    @classmethod
+    def _named(cls, value: dict[str, T]) -> dict[str, T]:
+        wrong = next((name for name in value if not _HEADER.fullmatch(name)), None)
+        if wrong is not None:
+            raise ValueError(f"{wrong[:40]!r} is no name of a header")
+        return value
+
+    @property
+    def names(self) -> Iterator[tuple[Place, str]]:
+        """The keys it is filled with, and where each stands."""
+        return ((("url",), name) for name in HOLE.findall(self.url))
+
+    def problems(self) -> Iterator[tuple[Place, str]]:
+        """Yield what is wrong on this machine, and where it was written."""
+        for name, path in self.secret_headers.items():
+            try:
+                _secret(path)
+            except CheckFailed as error:
+                yield ("secret_headers", name), str(error)
 
     def asks(self, timeout: timedelta, means: Means) -> Asked:
         """Return what asks for one run."""
         from scoring.grading.http_check import ask
 
-        del means
+        bounded = Bounded(limit=timeout, name="http", stop=means.stop)
 
         def asked(run: Run) -> JsonValue | Unknown:
-            url = filled(self.url, run, url_part)
-            if isinstance(url, Unknown):
-                return url
-            given = {**self.headers, **_secrets(self.secret_headers)}
-            return ask(url, given, timeout, null_if_missing=self.missing == "null")
+            url, why = filled(self.url, partial(key_of, run), url_part)
+            if why is not None:
+                return Unknown(reason=why)
+            secrets = {name: _secret(path) for name, path in self.secret_headers.items()}
+            given = {**self.headers, **secrets}
+            null = self.missing == "null"
+            return guarded(lambda: ask(url, given, bounded, null_if_missing=null), given.values())
 
         return asked
 
@@ -82,20 +140,29 @@ class SqlSource(Said):
     @field_validator("query")
     @classmethod
     def _reads(cls, value: str) -> str:
-        if _SELECT.match(value) is None or ";" in value.strip().removesuffix(";"):
-            raise ValueError("write one SELECT")
+        refuse_wrong_select(value)
         return value.strip().removesuffix(";")
+
+    @property
+    def names(self) -> Iterator[tuple[Place, str]]:
+        """The keys it is filled with, and where each stands."""
+        return ((("query",), name) for name in PARAM.findall(self.query))
+
+    def problems(self) -> Iterator[tuple[Place, str]]:
+        """Yield nothing: the store is asked later."""
+        yield from ()
 
     def asks(self, timeout: timedelta, means: Means) -> Asked:
         """Return what asks for one run."""
-        names = sorted(set(_PARAM.findall(self.query)))
+        names = sorted(set(PARAM.findall(self.query)))
 
         def asked(run: Run) -> JsonValue | Unknown:
-            given = {name: key_of(run, name) for name in names}
-            lacking = [name for name, value in given.items() if value is None]
+            found = {name: key_of(run, name) for name in names}
+            given = {name: value for name, value in found.items() if value is not None}
+            lacking = [name for name in names if name not in given]
             if lacking:
                 return Unknown(reason=f"the run has no {', '.join(lacking)}")
-            return _row(means.store, self.query, given, timeout)
+            return guarded(lambda: _row(means.store, self.query, given, timeout), given.values())
 
         return asked
 
@@ -112,24 +179,41 @@ class CommandSource(Said):
     @field_validator("argv")
     @classmethod
     def _fixed_program(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if "{" in value[0]:
-            raise ValueError("the program must be fixed; business keys belong into its arguments")
+        refuse_wrong_words(value)
         return value
+
+    @property
+    def names(self) -> Iterator[tuple[Place, str]]:
+        """The keys it is filled with, and where each stands."""
+        for place, word in enumerate(self.argv):
+            yield from ((("argv", place), name) for name in HOLE.findall(word))
+
+    def problems(self) -> Iterator[tuple[Place, str]]:
+        """Yield what is wrong on this machine, and where it was written."""
+        if self.directory is not None and not self.directory.is_dir():
+            yield (
+                ("directory",),
+                f"there is no directory {self.directory}; make it, or mend the path",
+            )
 
     def asks(self, timeout: timedelta, means: Means) -> Asked:
         """Return what asks for one run."""
         from scoring.grading.command_check import ask
 
-        del means
-
         def asked(run: Run) -> JsonValue | Unknown:
-            words = [filled(word, run, _argument) for word in self.argv]
-            unknown = next((word for word in words if isinstance(word, Unknown)), None)
-            if unknown is not None:
-                return unknown
+            words = [filled(word, partial(key_of, run), argument) for word in self.argv]
+            why = next((why for _, why in words if why is not None), None)
+            if why is not None:
+                return Unknown(reason=why)
             said = json.dumps(facts_of(run)).encode()
-            argv = [str(word) for word in words]
-            return ask(argv, said, timeout, env=self.env, directory=self.directory)
+            argv = [word for word, _ in words]
+
+            def work() -> JsonValue | Unknown:
+                return ask(
+                    argv, said, timeout, env=self.env, directory=self.directory, stop=means.stop
+                )
+
+            return guarded(work, self.env.values())
 
         return asked
 
@@ -152,33 +236,28 @@ class Sources(Said):
 
     def asks(self, means: Means) -> Asked:
         """Return what asks for one run; it raises CheckFailed when the world does not answer."""
-        source = self.http or self.sql or self.command
-        assert source is not None
-        return source.asks(self.timeout, means)
+        return self._source[1].asks(self.timeout, means)
 
+    @property
+    def _source(self) -> tuple[str, HttpSource | SqlSource | CommandSource]:
+        for name, source in (("http", self.http), ("sql", self.sql), ("command", self.command)):
+            if source is not None:
+                return name, source
+        raise AssertionError("one of them is there: see _one")
 
-def filled(text: str, run: Run, write: Callable[[str], str | None]) -> str | Unknown:
-    """Return a template with the run's keys in its holes, or why that can not be done."""
-    values: dict[str, str] = {}
-    for name in _HOLE.findall(text):
-        value = key_of(run, name)
-        if value is None:
-            return Unknown(reason=f"the run has no {name}")
-        written = write(value)
-        if written is None:
-            return Unknown(reason=f"the run's {name} can not be written into the check")
-        values[name] = written
-    return _HOLE.sub(lambda hole: values[hole[1]], text)
-
-
-def url_part(value: str) -> str | None:
-    """Return a value as part of an address; one that would climb in the path is refused."""
-    return None if value in ("", ".", "..") else quote(value, safe="")
-
-
-def _argument(value: str) -> str | None:
-    """Return a value as (part of) an argument; one that would be an option is refused."""
-    return None if value.startswith("-") or "\0" in value else value
+    def problems(self, business_keys: Iterable[str]) -> Iterator[tuple[Place, str]]:
+        """Yield what is wrong beyond its form, and where it was written."""
+        kind, source = self._source
+        known = {*business_keys, *_FACTS}
+        for place, name in source.names:
+            if name not in known:
+                yield (
+                    (kind, *place),
+                    f"{{{name}}} is no key of a run; there are {', '.join(sorted(known))}:"
+                    " correct it, or say under business_keys where it is found",
+                )
+        for place, why in source.problems():
+            yield (kind, *place), why
 
 
 def facts_of(run: Run) -> Mapping[str, JsonValue]:
@@ -196,21 +275,34 @@ def facts_of(run: Run) -> Mapping[str, JsonValue]:
     }
 
 
-def _secrets(files: Mapping[str, Path]) -> dict[str, str]:
+def _secret(path: Path) -> str:
+    """Return what a file holds, without the end of its line; raises CheckFailed, never with it."""
     try:
-        return {name: path.read_text(encoding="utf-8").strip() for name, path in files.items()}
+        with path.open("rb") as file:
+            body = file.read(_LARGEST_SECRET + 1)
     except OSError as error:
-        raise CheckFailed(f"{error.filename}: {error.strerror}") from error
+        raise CheckFailed(
+            f"{path}: {error.strerror}; write the value of the header into this file"
+        ) from error
+    text = body.decode("latin-1").removesuffix("\n").removesuffix("\r")
+    if len(body) > _LARGEST_SECRET or not _CARRIED.fullmatch(text):
+        raise CheckFailed(
+            f"{path}: a header can not carry this; the file must hold its value alone:"
+            f" one line of plain ASCII, no blanks around it, at most {_LARGEST_SECRET} bytes"
+        )
+    return text
 
 
 def _row(
-    store: Store | None, query: str, given: Mapping[str, str | None], timeout: timedelta
+    store: Store | None, query: str, given: Mapping[str, str], timeout: timedelta
 ) -> JsonValue | Unknown:
     if store is None:
         raise CheckFailed("there is no store here to ask")
     limits = {"max_execution_time": max(1, round(timeout.total_seconds())), "max_result_rows": 100}
     try:
         rows = store.read(query, tag="scoring.outcome_check", settings=limits, bind=given)
+    except Unavailable as error:
+        raise TryAgain(f"the query failed: {error.detail}") from error
     except GnomonError as error:
         raise CheckFailed(f"the query failed: {error.detail}") from error
     return rows[0] if rows else Unknown(reason="the query found no row")

@@ -246,6 +246,7 @@ def test_a_new_version_judges_history_on_demand_and_goes_on_where_it_ended(court
 def test_a_grader_that_breaks_is_failed_and_can_be_asked_again(store: Store) -> None:
     gone = "http://127.0.0.1:9/{order_id}"
     config = (
+        "business_keys: {order_id: {attributes: order.id}}\n"
         f'graders: [{{type: outcome_check, name: real, version: "1", http: {{url: "{gone}"}},'
         " timeout: 1s, expect: {path: right, equals: true}}]"
     )

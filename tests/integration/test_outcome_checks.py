@@ -1,6 +1,7 @@
 """The real state is asked for over real HTTP, real SQL and real programs, within their limits."""
 
 import json
+import socketserver
 import sys
 import threading
 import time
@@ -11,8 +12,20 @@ from typing import Any, ClassVar
 
 import pytest
 
+from gnomon.clock import Nanos
+from gnomon.errors import ConfigError
 from gnomon.watch import parse
-from scoring.grading.port import Abstained, Answer, CheckFailed, Label, NotApplicable
+from scoring.grading.limit import TookTooLong
+from scoring.grading.port import (
+    Abstained,
+    Answer,
+    CheckFailed,
+    Grader,
+    Label,
+    NotApplicable,
+    TryAgain,
+)
+from scoring.grading.run import judge
 from scoring.grading.spec import Means
 from scoring.watched import watched
 from tests.judging import Seen, make_run
@@ -33,6 +46,7 @@ class Shop(BaseHTTPRequestHandler):
             "large": (200, b'"' + b"x" * 2_000_000 + b'"'),
             "moved": (302, b""),
             "broken": (500, b"{}"),
+            "busy": (503, b"{}"),
         }
         if name == "slow":
             time.sleep(3)
@@ -61,11 +75,17 @@ def shop() -> Iterator[str]:
     thread.join()
 
 
-def ask(entry: dict[str, Any], *, means: Means | None = None, **run: Any) -> Answer:
+def grader_of(entry: dict[str, Any], means: Means | None = None) -> Grader:
     said = {"type": "outcome_check", "name": "g", **entry}
-    (grader,) = watched(parse(json.dumps({"graders": [said]}))).built(means or Means())
+    keys = {name: {"attributes": name} for name in ("order_id", "order")}
+    config = json.dumps({"graders": [said], "business_keys": keys})
+    (grader,) = watched(parse(config)).built(means or Means())
+    return grader
+
+
+def ask(entry: dict[str, Any], *, means: Means | None = None, **run: Any) -> Answer:
     final = run.pop("final", None)
-    return grader.grade(Seen(run=make_run(**run), final=final))
+    return grader_of(entry, means).grade(Seen(run=make_run(**run), final=final))
 
 
 def by_http(shop: str, order: str, **more: Any) -> dict[str, Any]:
@@ -134,8 +154,103 @@ def test_secrets_come_from_files(shop: str, tmp_path: Path) -> None:
     ask(entry, business_keys={"order_id": "right"})
     assert Shop.asked == [("/orders/right", "s3cret")]
     key.unlink()
-    with pytest.raises(CheckFailed, match="No such file"):
+    with pytest.raises(ConfigError, match=r"key: No such file or directory; write the value"):
         ask(entry, business_keys={"order_id": "right"})
+
+
+SECRET = "sk-5up3r-s3cret"
+
+
+def test_a_secret_that_no_header_can_carry_is_refused_by_its_file_never_its_value(
+    shop: str, tmp_path: Path
+) -> None:
+    key = tmp_path / "key"
+    entry = by_http(shop, "", secret_headers={"X-Key": str(key)})
+    for text in (f"{SECRET}\nsecond\n", f"{SECRET}\x07", f" {SECRET}", f"{SECRET}\u2028", ""):
+        key.write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError) as caught:
+            ask(entry, business_keys={"order_id": "right"})
+        assert str(key) in caught.value.detail
+        assert "one line of plain ASCII" in caught.value.detail
+        assert "sk-" not in caught.value.detail
+
+
+def test_a_secret_that_turns_bad_while_running_is_not_told(shop: str, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text(SECRET, encoding="utf-8")
+    entry = by_http(shop, "", secret_headers={"X-Key": str(key)})
+    grader = grader_of(entry)
+    key.write_text(f"{SECRET}\nsecond\n", encoding="utf-8")
+    run = make_run(business_keys={"order_id": "right"})
+    why = judge(grader, Seen(run=run), at=Nanos(1)).status.why
+    assert str(key) in why
+    assert "sk-" not in why
+
+
+def test_an_address_with_a_password_is_refused_without_saying_it() -> None:
+    entry = {"http": {"url": f"http://me:{SECRET}@shop/{{order_id}}"}, "expect": {"equals": 1}}
+    with pytest.raises(ConfigError, match="must hold no password") as caught:
+        grader_of(entry)
+    assert SECRET not in caught.value.detail
+
+
+class Dripping(socketserver.BaseRequestHandler):
+    """Sends a line of a header, or a byte of the body, again and again and never ends."""
+
+    def handle(self) -> None:
+        part = {"head": b"HTTP/1.1 200 OK\r\n", "body": b"HTTP/1.1 200 OK\r\n\r\n[", "tls": b"\x16"}
+        piece = {"head": b"X-Line: 1\r\n", "body": b" ", "tls": b"\x03"}
+        drips: str = self.server.drips  # type: ignore[attr-defined]
+        try:
+            self.request.sendall(part[drips])
+            while not self.server.over.wait(0.05):  # type: ignore[attr-defined]
+                self.request.sendall(piece[drips])
+        except OSError:
+            self.server.cut.set()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("drips", ["head", "body", "tls"])
+def test_the_limit_holds_over_the_whole_exchange_however_it_drips(drips: str) -> None:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
+        server.drips, server.over, server.cut = drips, threading.Event(), threading.Event()  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        scheme = "https" if drips == "tls" else "http"
+        url = f"{scheme}://127.0.0.1:{server.server_address[1]}/x"
+        entry = {"http": {"url": url}, "timeout": "300ms", "expect": {"equals": 1}}
+        with pytest.raises(TookTooLong, match=r"no answer within 0\.3 s"):
+            ask(entry)
+        # Nobody reads on in the background either: the connection is gone.
+        assert server.cut.wait(20)
+        server.over.set()
+        server.shutdown()
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_what_is_no_json_is_no_verdict(word: str) -> None:
+    with pytest.raises(CheckFailed, match="the command wrote no JSON"):
+        ask(by_command(f"print('{{\"passed\": {word}}}')"))
+
+
+def test_a_parameter_that_does_not_fit_is_not_told(tmp_path: Path) -> None:
+    with fresh_store("embedded", tmp_path) as store:
+        entry = {
+            "sql": {"query": "SELECT {order:UInt64} AS paid"},
+            "expect": {"path": "paid", "equals": 1},
+        }
+        with pytest.raises(CheckFailed, match="the query failed") as caught:
+            ask(entry, means=Means(store=store), business_keys={"order": SECRET})
+        assert SECRET not in str(caught.value)
+
+
+def test_what_may_pass_is_told_apart_from_what_will_not(shop: str) -> None:
+    with pytest.raises(TryAgain, match="HTTP 503"):
+        ask(by_http(shop, ""), business_keys={"order_id": "busy"})
+    with pytest.raises(CheckFailed) as caught:
+        ask(by_http(shop, ""), business_keys={"order_id": "html"})
+    assert not isinstance(caught.value, TryAgain)
+    refused = {"http": {"url": "http://127.0.0.1:1/x"}, "expect": {"equals": 1}}
+    with pytest.raises(TryAgain, match="no answer"):
+        ask(refused)
 
 
 def test_a_table_is_asked_with_typed_parameters(tmp_path: Path) -> None:
