@@ -19,12 +19,16 @@ from scoring.counters import Counters
 from scoring.grading.port import Grader
 from scoring.grading.spec import Means
 from scoring.jobs import Job, Jobs
-from scoring.judge import JUDGE, Judging, judge_job, verdicts_job
+from scoring.judge import JUDGE, Judging, judge_job, retries_job, verdicts_job
+from scoring.metrics.reader import MetricReader
+from scoring.metrics.watched import watched as metrics_watched
 from scoring.reading import Judgments
 from scoring.router import build_router
 from scoring.scheduler import Scheduler
 from scoring.store import JudgmentReader, JudgmentWriter, StoredLedger
 from scoring.verdicts import Verdicts
+from scoring.versions.reader import CompareReader
+from scoring.versions.schedule import looks_job
 from scoring.watched import Watched, watched
 
 
@@ -39,6 +43,8 @@ class Scoring:
     router: APIRouter
     """Included before the collector's: `/v1/runs/{run_id}/judgments` is more precise than its own."""
     reader: Judgments
+    metrics: MetricReader
+    compare: CompareReader
     jobs: Jobs
     judging: Judging
     backfills: Backfills
@@ -73,7 +79,15 @@ def build(
         meter=counters,
         stop=stopping.is_set,
     )
-    own = [judge_job(judging, reader, watermark), verdicts_job(judging, reader, watermark)]
+    measured = MetricReader(store, metrics_watched(watch), graders)
+    compared = CompareReader(store, measured, graders=graders, clock=clock)
+    own = [
+        judge_job(judging, reader, watermark),
+        retries_job(judging, clock),
+        verdicts_job(judging, reader, watermark),
+    ]
+    if compared.plan is not None:
+        own.append(looks_job(compared, lambda: ledger.last_end(JUDGE)))
     jobs = Jobs(jobs=[*own, *more_jobs], ledger=ledger, clock=clock)
     backfills = Backfills(judging, reader, clock=clock)
     judgments = Judgments(
@@ -96,6 +110,8 @@ def build(
         parts=(backfills, scheduler),
         router=build_router(judgments, jobs, backfills, said, reader, clock=clock),
         reader=judgments,
+        metrics=measured,
+        compare=compared,
         jobs=jobs,
         judging=judging,
         backfills=backfills,

@@ -179,7 +179,7 @@ def _comparison(answer: JsonValue) -> None:
 
 def _look(look: JsonValue) -> str:
     reason = f"{look['verdict']}: {look['reason']}"
-    return f"{reason}, n = {look['n']}, looked at {show.when(look['seen_at'])}"
+    return f"{reason}, n = {look['n']}, looked at {show.when(look['seen_at'])} by {look['taken_by']}"
 
 
 def _any_time(answer: JsonValue) -> Iterator[tuple[str, object]]:

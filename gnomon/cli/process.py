@@ -176,8 +176,6 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
     from gnomon.web.port import Judging
     from scoring import metrics_router
     from scoring import service as judging
-    from scoring.metrics.reader import MetricReader
-    from scoring.versions.reader import CompareReader
 
     refuse_contradictions(settings)
     watch, watched = watch_of(settings)
@@ -198,9 +196,7 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
             clock=clock,
             metrics=metrics,
         )
-        measured = MetricReader(collector.store, metrics_watched.watched(watch), scoring.graders)
-        compared = CompareReader(collector.store, measured, graders=scoring.graders, clock=clock)
-        compared.remember()
+        scoring.compare.remember()
         parts = (*collector.parts, *scoring.parts)
 
         def addresses() -> dict[str, str]:
@@ -226,7 +222,9 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
         )
         # Scoring first: its `/v1/runs/{run_id}/judgments` is more precise than the collector's own.
         app.include_router(scoring.router)
-        app.include_router(metrics_router.build_router(measured, compared, clock=clock))
+        app.include_router(
+            metrics_router.build_router(scoring.metrics, scoring.compare, clock=clock)
+        )
         app.include_router(collector.router)
 
         @app.get("/v1/config", operation_id="show_config", tags=["config"])
@@ -237,8 +235,8 @@ def opened(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Process]:
         judged = Judging(
             configured=bool(scoring.graders),
             judgments=scoring.reader,
-            metrics=measured,
-            compare=compared,
+            metrics=scoring.metrics,
+            compare=scoring.compare,
             policies=scoring.watched.policies,
             jobs=scoring.jobs,
             backfills=scoring.backfills,

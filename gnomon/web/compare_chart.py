@@ -62,7 +62,7 @@ def note(answer: Answer, found: Difference) -> str:
         look = answer.ruling.looks[-1]
         return (
             f"Numbers of look {look.look} at the first {count(look.n)} {found.unit}s, taken on"
-            f" {day(look.seen_at)} and never again; {count(answer.ruling.n)} are there now."
+            f" {day(look.seen_at)} {_TAKEN[look.by]} and never again; {count(answer.ruling.n)} are there now."
         )
     if WITHHELD in found.flags:
         return (
@@ -75,6 +75,9 @@ def note(answer: Answer, found: Difference) -> str:
             " and no verdict."
         )
     return ""
+
+
+_TAKEN = {"job": "by the job when it was due", "request": "for whoever asked before the job had"}
 
 
 def drawn(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collector.reading.statements import filled
+from gnomon.clock import Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
 from scoring.metrics.moments import Crossed, Moments
@@ -179,6 +180,22 @@ class Asking:
             trials=trials or ALL_TRIALS,
         )  # fmt: skip
         return Pending(**{name: int(number) for name, number in row.items()})
+
+    def units_by_age(self, scope: Scope) -> dict[str, int]:
+        """Return the units of every version, the version that ran first first."""
+        return {row["version"]: int(row["units"]) for row in self._read("first_runs", scope)}
+
+    def common_tasks(self, scope: Scope, *, trials: int) -> dict[tuple[str, str], int]:
+        """Return how many tasks two versions both tried so often, by baseline and candidate."""
+        rows = self._read("common_tasks", scope, trials=trials)
+        return {(row["base"], row["cand"]): int(row["units"]) for row in rows}
+
+    def judged_since(self, moment: Nanos) -> Nanos | None:
+        """Return when the first verdict from a moment on was made."""
+        rows = self._store.read(
+            self._sql["judged_since"], tag="scoring.compare_judged_since", moment=int(moment)
+        )
+        return next((Nanos(row["first"]) for row in rows), None)
 
     def versions_that_ran(self, *, with_task: bool) -> list[tuple[str, str]]:
         """Return agent and version of every run so far, of any origin."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from gnomon.clock import Nanos, rfc3339
 from gnomon.model import JsonValue
@@ -22,6 +23,9 @@ class Compared:
     cand: str
 
 
+TakenBy = Literal["job", "request"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenLook:
     """What was seen at one planned look."""
@@ -34,6 +38,8 @@ class TakenLook:
     """The latest start among the runs that were looked at."""
     decision: Decision
     guard: Guard
+    by: TakenBy = "request"
+    """Who took it: the job when it was due, or whoever asked before the job could."""
     tasks: TaskComparison | None = None
     live: LiveFound | None = None
 
@@ -49,6 +55,7 @@ class TakenLook:
             "n": self.n,
             "seen_at": rfc3339(self.seen_at),
             "until": rfc3339(self.until),
+            "taken_by": self.by,
             "verdict": self.decision.verdict.value,
             "reason": self.decision.reason,
         }

@@ -165,6 +165,40 @@ FROM {{runs}}
 WHERE NOT {with_task:Bool} OR business_keys[{task:String}] != ''
 ORDER BY agent, version;
 
+-- name: first_runs
+SELECT version, uniqExact(cluster) AS units
+FROM (SELECT *, ifNull(agent_version, '') AS version FROM ({{placed}}))
+WHERE {{scoped}} AND version != ''
+GROUP BY version
+ORDER BY min(started_at), version;
+
+-- name: common_tasks
+WITH tried AS
+(
+    SELECT task, ifNull(agent_version, '') AS version
+    FROM ({{placed}})
+    WHERE {{scoped}} AND task != '' AND version != ''
+    GROUP BY task, version
+    HAVING count() >= {trials:UInt32}
+)
+SELECT o.version AS base, n.version AS cand, count() AS units
+FROM tried AS o
+INNER JOIN tried AS n ON n.task = o.task
+WHERE base != cand
+GROUP BY base, cand;
+
+-- name: judged_since
+SELECT toUnixTimestamp64Nano(min(at)) AS first
+FROM verdicts
+WHERE at >= fromUnixTimestamp64Nano({moment:Int64}, 'UTC')
+HAVING count() > 0;
+
+-- name: progress
+SELECT base, cand, max(look) AS taken, argMax(JSONExtractString(result, 'decision', 'verdict'), look) AS verdict
+FROM compare_looks
+WHERE digest = {digest:String}
+GROUP BY base, cand;
+
 -- name: rule
 SELECT toUnixTimestamp64Nano(min(first_seen_at)) AS first_seen_at, argMin(versions, compare_rules.first_seen_at) AS versions
 FROM compare_rules

@@ -19,8 +19,8 @@ from scoring.versions.answers import WITHHELD, Live, OnTasks, bare, honest, unte
 from scoring.versions.asking import Asking, Sides
 from scoring.versions.guard import Guard
 from scoring.versions.live import NO_COMMON_WEEK, LiveFound
-from scoring.versions.looks import Look, TakenLook, Unit
-from scoring.versions.registry import Registry
+from scoring.versions.looks import Look, TakenBy, TakenLook, Unit
+from scoring.versions.registry import Registry, Ruled
 from scoring.versions.rule import Plan
 from scoring.versions.ruling import Ruling
 from scoring.versions.setting import Setting
@@ -153,17 +153,43 @@ class CompareReader:
     def _weeks_ruled(
         self, asked: Sides, plan: Plan, name: str | None
     ) -> tuple[LiveFound, Guard, Ruling]:
-        starts = self._asking.starts(asked)
-        grown = looks.reached(starts, base=asked.base, cand=asked.cand)
-        units = grown[-1][1] if grown else 0
-        ruled = self._registry.ruled(plan, asked, units, self._week_look(asked, plan, grown))
+        ruled = self._weeks_looked(asked, plan, "request")
         last = ruled.last
         if last is not None and last.live is not None:
             return last.live, last.guard, self._registry.ruling(ruled, ruled.decision)
         found, guard = self._weeks(asked, name, confidence=plan.confidence)
-        shown = replace(bare(found.difference, WITHHELD), n=units)
+        shown = replace(bare(found.difference, WITHHELD), n=ruled.units)
         found = replace(found, difference=shown, mix=None)
         return found, guard, self._registry.ruling(ruled, ruled.decision)
+
+    def _weeks_looked(self, asked: Sides, plan: Plan, by: TakenBy) -> Ruled:
+        starts = self._asking.starts(asked)
+        grown = looks.reached(starts, base=asked.base, cand=asked.cand)
+        units = grown[-1][1] if grown else 0
+        return self._registry.ruled(plan, asked, units, self._week_look(asked, plan, grown), by)
+
+    def take_due(self) -> int:
+        """Take every look whose units are there and judged; return how many were taken."""
+        plan = self.plan
+        if plan is None:
+            return 0
+        metric = plan.section.metric
+        return sum(
+            self._take(Sides(scope=plan.scope, base=base, cand=cand, metric=metric), plan)
+            for base, cand in self._registry.ripe(plan)
+        )
+
+    def _take(self, asked: Sides, plan: Plan) -> int:
+        if plan.trials is None:
+            return self._weeks_looked(asked, plan, "job").newly
+        new, old = self._asking.tries(asked, trials=plan.trials)
+        units = looks.units_in_time(new, old, trials=plan.trials)
+        look = self._task_look(asked, plan, units, new, old)
+        return self._registry.ruled(plan, asked, len(units), look, "job").newly
+
+    def judged_since(self, moment: Nanos) -> Nanos | None:
+        """Return when the first verdict from a moment on was made: after it a look can be due."""
+        return self._asking.judged_since(moment)
 
     # What is asked
 

@@ -2,16 +2,19 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gnomon.clock import Clock, to_nanos
 from scoring.stats.gates import Decision
 from scoring.versions import looks
 from scoring.versions.asking import Asking, Sides
-from scoring.versions.looks import Compared, Look, TakenLook
+from scoring.versions.looks import Compared, Look, TakenBy, TakenLook
 from scoring.versions.rule import Plan, undecided
 from scoring.versions.ruling import Earlier, Ruling
 from scoring.versions.store import RuleBook, RuleRow, SeenRule
+
+NEAREST = 10
+"""To so many versions before it a new one is compared unasked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,8 @@ class Ruled:
     waits: str
     """What the next look waits for, beside units; ''."""
     earlier: Sequence[Earlier]
+    newly: int = 0
+    """Looks that were taken just now."""
 
     @property
     def last(self) -> TakenLook | None:
@@ -69,7 +74,33 @@ class Registry:
         self._book.note_rule(RuleRow.of(plan, seen))
         return seen
 
-    def ruled(self, plan: Plan, asked: Sides, units: int, look: Look) -> Ruled:
+    def ripe(self, plan: Plan) -> list[tuple[str, str]]:
+        """Return baseline and candidate wherever a look has its units and is not taken yet.
+
+        A version is the candidate to the NEAREST that ran first before it did.
+        """
+        units = self._asking.units_by_age(plan.scope)
+        ages = list(units)
+        pairs = [
+            (base, cand)
+            for place, cand in enumerate(ages)
+            for base in ages[max(0, place - NEAREST) : place]
+        ]
+        reached = {(base, cand): min(units[base], units[cand]) for base, cand in pairs}
+        if plan.trials is not None:
+            common = self._asking.common_tasks(plan.scope, trials=plan.trials)
+            reached = {pair: common.get(pair, 0) for pair in pairs}
+        progress = self._book.progress(plan.digest)
+
+        def is_ripe(pair: tuple[str, str]) -> bool:
+            taken, decided = progress.get(pair, (0, False))
+            return not decided and taken < len(plan.sizes) and reached[pair] >= plan.sizes[taken]
+
+        return [pair for pair in pairs if is_ripe(pair)]
+
+    def ruled(
+        self, plan: Plan, asked: Sides, units: int, look: Look, by: TakenBy = "request"
+    ) -> Ruled:
         """Return the looks taken so far; one that is due is taken now, and remembered."""
         self.seen()
         scope = asked.scope
@@ -84,6 +115,7 @@ class Registry:
             known = self._book.looks(compared)
             before = [one.taken for one in known if one.digest == plan.digest]
             taken, waits = looks.take(plan.sizes, units, before, look)
+            taken[len(before) :] = [replace(one, by=by) for one in taken[len(before) :]]
             for one in taken[len(before) :]:
                 self._book.note_look(plan.digest, compared, one)
         last = {one.digest: one for one in known if one.digest != plan.digest}
@@ -93,6 +125,7 @@ class Registry:
             units=units,
             taken=taken,
             waits=waits,
+            newly=len(taken) - len(before),
             earlier=[
                 Earlier(digest=one.digest, text=one.text, taken=one.taken) for one in last.values()
             ],

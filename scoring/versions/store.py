@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from gnomon.clock import Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
+from scoring.stats.gates import Verdict
 from scoring.versions.looks import Compared, TakenLook
 from scoring.versions.rule import Plan
 
@@ -125,6 +126,17 @@ class RuleBook:
             )
             for row in rows
         ]
+
+    def progress(self, digest: str) -> Mapping[tuple[str, str], tuple[int, bool]]:
+        """Return the looks taken under a rule, and whether the last decided, by versions."""
+        rows = self._store.read(
+            self._sql["progress"], tag="scoring.compare_progress", digest=digest
+        )
+        undecided = Verdict.NOT_ENOUGH_DATA.value
+        return {
+            (row["base"], row["cand"]): (int(row["taken"]), row["verdict"] != undecided)
+            for row in rows
+        }
 
     def note_look(self, digest: str, compared: Compared, taken: TakenLook) -> None:
         """Remember what was seen at a look."""

@@ -1,22 +1,26 @@
 """Rules and looks over the real engine: written before, looked at once, never tested again."""
 
+import datetime as dt
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gnomon.clock import Nanos, from_nanos
+from gnomon.clock import Nanos, Window, from_nanos
 from gnomon.model import Origin, RunState
 from gnomon.store import Store
 from gnomon.store.migrate import apply, shipped
 from scoring.grading.port import Surface
+from scoring.jobs import Done, Jobs
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.stats.paired import tango
 from scoring.stats.rates import newcombe
+from scoring.store import StoredLedger
 from scoring.versions.reader import CompareReader
+from scoring.versions.schedule import LOOKS, WIDTH, looks_job
 from tests.judged_world import DAY, MONDAY, World
 from tests.stores import ENGINES, fresh_store
 
@@ -331,3 +335,48 @@ def test_without_trials_the_first_run_of_each_side_counts(world: World) -> None:
     found = compare(world.store, rule(6)).on_tasks(SCOPE, **BOTH)
     assert found.comparison.difference.value == 1.0
     assert len(found.ruling.looks) == 1  # a further run that is not settled yet holds up nothing
+
+
+def tick(store: Store, watched: MetricsWatched, now: dt.datetime) -> None:
+    """Let the job run as in a process that has just started, all verdicts being there."""
+    job = looks_job(compare(store, watched), lambda: now)
+    Jobs(jobs=[job], ledger=StoredLedger(store), clock=lambda: now).tick(job)
+
+
+def test_the_job_takes_a_look_when_it_is_due_and_whoever_comes_later_sees_that(
+    world: World,
+) -> None:
+    watched = rule(6, looks=2)
+    window = Window(LATER - 2 * WIDTH, LATER - WIDTH)
+    StoredLedger(world.store).finish(Done(job=LOOKS, window=window, rows=0, finished_at=LATER))
+    won(world, 0, 4)
+    tick(world.store, watched, LATER)
+    won(world, 4, 9)
+    tick(world.store, watched, LATER + WIDTH)
+    for task in range(9):  # further runs of the same tasks, all for the worse
+        pair(world, f"t{task:02}", True, False)
+    found = compare(world.store, watched).on_tasks(SCOPE, **BOTH)
+    looks = [(one.look, one.n, one.by) for one in found.ruling.looks]
+    assert looks == [(1, 3, "job"), (2, 6, "job")]
+    assert found.comparison.difference.value == 1.0
+    assert found.ruling.decision.verdict == "PASS"
+    assert compare(world.store, watched).take_due() == 0
+
+
+def test_the_job_takes_live_looks_and_leaves_what_is_not_due(world: World) -> None:
+    for number in range(10):
+        world.run(verified=number < 2)
+        world.run(verified=number < 9, agent_version="rc4")
+    assert compare(world.store, rule(11, basis="live")).take_due() == 0
+    reader = compare(world.store, rule(10, basis="live"))
+    assert reader.take_due() == 1
+    (look,) = reader.live(LIVE, **BOTH).ruling.looks
+    assert (look.n, look.by) == (10, "job")
+
+
+def test_a_look_that_the_job_could_not_take_says_so(world: World) -> None:
+    won(world, 0, 3)
+    reader = compare(world.store, rule(3))
+    (look,) = reader.on_tasks(SCOPE, **BOTH).ruling.looks
+    assert look.by == "request"
+    assert reader.take_due() == 0
