@@ -33,7 +33,7 @@ from gnomon.web.known import only_known
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.runs_csv import runs_csv
 from gnomon.web.timeline import Period
-from gnomon.web.work import work
+from gnomon.web.work import Standing
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -296,6 +296,8 @@ def _add_status(
     forms: Forms,
     judging: Judging | None,
 ) -> None:
+    standing = Standing(judging) if judging else None
+
     @app.get("/status")
     def status_page(
         request: Request,
@@ -312,8 +314,8 @@ def _add_status(
             hours=hours,
             after=after,
             done=status.DONE.get(done, ""),
-            # Counting what graders made of a week is dear; the polled ledger does not show it.
-            work=work(judging, pages.now()) if judging and region_of(request) != "ledger" else None,
+            # The polled ledger does not show it.
+            work=standing.at(pages.now()) if standing and region_of(request) != "ledger" else None,
         )
         return pages.show(request, "status.html", view)
 

@@ -1,12 +1,14 @@
 """What scoring is doing: jobs with what is due, graders with what they made of the runs."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 from gnomon.clock import Nanos, to_nanos
 from gnomon.errors import InputError
 from gnomon.http import moment_of
+from gnomon.web.cache import Rested
 from gnomon.web.filters import ALL, Query
 from gnomon.web.port import Judging
 from scoring.backfill import Progress, Which
@@ -83,28 +85,48 @@ class Work:
         return [line.name for line in self.graders if line.configured]
 
 
-def work(judging: Judging, now: Nanos) -> Work:
-    """Return how jobs and graders stand."""
-    since = Nanos(now // _HOUR * _HOUR - DAYS * 24 * _HOUR)
-    scope = Scope(since=since, origin=None)
-    query = Query(since=since, values={"origin": ALL})
-    (group,) = judging.metrics.groups(scope, "")
-    parts = group.sums.parts
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What graders made of the runs since a moment."""
 
-    def part(name: str) -> Counted:
-        return Counted(runs=parts[name], href=query.having(part=name).url())
+    parts: Mapping[str, int]
+    graders: Sequence[GraderCount]
 
-    return Work(
-        jobs=[
-            _job(judging.jobs.state(job), working=judging.jobs.working(job.name))
-            for job in judging.jobs.jobs
-        ],
-        graders=_graders(judging, judging.metrics.graders(scope), query),
-        runs=part("scoped"),
-        waiting=part("not_summed_up"),
-        spans=SPANS,
-        kinds=KINDS,
-    )
+
+class Standing:
+    """How jobs and graders stand. A week is counted when it has changed and the last count rested."""
+
+    def __init__(self, judging: Judging, clock: Callable[[], float] = time.monotonic) -> None:
+        self._judging = judging
+        self._made: Rested[_Made] = Rested(size=2, clock=clock)
+
+    def at(self, now: Nanos) -> Work:
+        """Return how they stand."""
+        judging = self._judging
+        since = Nanos(now // _HOUR * _HOUR - DAYS * 24 * _HOUR)
+        query = Query(since=since, values={"origin": ALL})
+        made = self._made.get(since, judging.metrics.data_version(), lambda: self._count(since))
+
+        def part(name: str) -> Counted:
+            return Counted(runs=made.parts[name], href=query.having(part=name).url())
+
+        return Work(
+            jobs=[
+                _job(judging.jobs.state(job), working=judging.jobs.working(job.name))
+                for job in judging.jobs.jobs
+            ],
+            graders=_graders(judging, made.graders, query),
+            runs=part("scoped"),
+            waiting=part("not_summed_up"),
+            spans=SPANS,
+            kinds=KINDS,
+        )
+
+    def _count(self, since: Nanos) -> _Made:
+        scope = Scope(since=since, origin=None)
+        metrics = self._judging.metrics
+        (group,) = metrics.groups(scope, "", whole=False)
+        return _Made(parts=group.sums.parts, graders=metrics.graders(scope))
 
 
 def asked_backfill(fields: Mapping[str, str], now: Nanos) -> tuple[Nanos | None, Which]:

@@ -16,9 +16,13 @@ SELECT
     *,
     {{group}} AS grp,
     if({cluster:String} = '', '', business_keys[{cluster:String}]) AS cluster_key,
-    if(cluster_key = '', run_id, concat('key ', cluster_key)) AS cluster,
-    {cluster:String} != '' AND cluster_key = '' AS cluster_missing,
-    business_keys[{task:String}] AS task
+    business_keys[{task:String}] AS task,
+    multiIf(
+        cluster_key != '', concat('key ', cluster_key),
+        {by_task:Bool} AND task != '', concat('task ', task),
+        run_id
+    ) AS cluster,
+    {cluster:String} != '' AND cluster_key = '' AS cluster_missing
 FROM {{runs}};
 
 -- name: judged
@@ -75,6 +79,13 @@ SELECT
 FROM ({{units}})
 GROUP BY grp
 ORDER BY grp;
+
+-- name: data_version
+SELECT table, max(max_block_number) AS block, count() AS parts
+FROM system.parts
+WHERE database = currentDatabase() AND table IN ('runs', 'verdicts') AND active
+GROUP BY table
+ORDER BY table;
 
 -- name: graders
 SELECT

@@ -13,6 +13,7 @@ from gnomon.clock import Nanos, rfc3339
 from gnomon.model import JsonValue
 from gnomon.store import Store
 from gnomon.store.client import Value
+from gnomon.store.sql import load
 from scoring.grading.policy import PolicyGrader
 from scoring.grading.port import Grader, State, Surface
 from scoring.metrics import rules, statements
@@ -118,6 +119,7 @@ class MetricReader:
             task=watched.compare.task,
             slices=watched.slices,
             people_usd_per_minute=watched.metrics.people_usd_per_minute or 0.0,
+            by_task=watched.by_task,
         )
 
     def metrics(self, scope: Scope, *, by: str = ALL) -> list[MetricReport]:
@@ -245,6 +247,11 @@ class MetricReader:
             )
             for sums in found
         ]
+
+    def data_version(self) -> str:
+        """Return a short text that changes when any run or verdict does; answered in a millisecond."""
+        rows = self._store.read(load("scoring.metrics")["data_version"], tag="scoring.data_version")
+        return " ".join(f"{row['block']:x}.{row['parts']:x}" for row in rows)
 
     def _sides(self, scope: Scope, versions: Sequence[str]) -> dict[str, Sides]:
         """Return each version beside the newest other one, by their common tasks."""
