@@ -14,6 +14,7 @@ from gnomon.errors import Conflict, GnomonError, NotFound
 from gnomon.model import Run, RunState
 from scoring.grading.port import Grader, State
 from scoring.judge import Judging
+from scoring.store import Made
 
 log = structlog.get_logger(__name__)
 
@@ -130,7 +131,7 @@ class Backfills:
         return self._progress[name]
 
     def _walk(
-        self, name: str, grader: Grader, where: RunFilter, again: Callable[[State], bool]
+        self, name: str, grader: Grader, where: RunFilter, again: Callable[[Made], bool]
     ) -> None:
         after: RunPosition | None = None
         while not self._stopping.is_set():
@@ -173,12 +174,12 @@ class Backfills:
             self._progress[name] = replace(self._progress[name], **changes)  # type: ignore[arg-type]
 
 
-def _chosen(which: Which) -> Callable[[State], bool]:
+def _chosen(which: Which) -> Callable[[Made], bool]:
     """Return which judgments that were made are made again."""
     match which:
         case "missing":
-            return lambda state: state is State.WAITING
+            return lambda made: made.state is State.WAITING
         case "failed":
-            return lambda state: state in (State.WAITING, State.FAILED)
+            return lambda made: made.state in (State.WAITING, State.FAILED)
         case "all":
-            return lambda _state: True
+            return lambda _made: True

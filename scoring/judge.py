@@ -25,6 +25,7 @@ log = structlog.get_logger(__name__)
 JUDGE = "judge"
 WIDTH = dt.timedelta(seconds=10)
 VERDICTS = "verdicts"
+RETRIES = "retries"
 _HOUR = dt.timedelta(hours=1)
 _BEFORE = dt.timedelta(hours=1)
 """How far before its window the second look begins: a clock that was set back writes there."""
@@ -64,6 +65,9 @@ class Judgments(Protocol):
 
     def judged(self, runs: Sequence[Run]) -> Mapping[JudgedKey, Made]:
         """Return which judgments of these runs were made."""
+
+    def due(self, graders: Sequence[Grader], now: Nanos) -> Mapping[RunId, set[str]]:
+        """Return the runs of which graders are to be asked again by now, with their names."""
 
 
 class Written(Protocol):
@@ -130,6 +134,27 @@ class Judging:
         del token
         return self._settled_in(Window(window.start - _BEFORE, window.end), unseen=True)
 
+    def retry(self, window: Window, token: str) -> int:
+        """Ask again what did not answer for now and is due, whenever that was."""
+        del window, token
+        now = to_nanos(self._clock())
+        due = self._judgments.due(self.graders, now)
+        runs = self._reader.many_runs(due)
+        done = 0
+        for grader in self.graders:
+            waiting = [run for run_id, run in runs.items() if grader.name in due[run_id]]
+            settled = [run for run in waiting if run.state is RunState.SETTLED]
+            done += self.runs(
+                settled,
+                [grader],
+                again=lambda made: made.again_at is not None and made.again_at <= now,
+            )
+        return done
+
+    def due(self) -> bool:
+        """Return whether anything is to be asked again by now."""
+        return bool(self._judgments.due(self.graders, to_nanos(self._clock())))
+
     def _settled_in(self, window: Window, *, unseen: bool = False) -> int:
         ids = self._reader.settled_between(to_nanos(window.start), to_nanos(window.end))
         done = 0
@@ -144,7 +169,7 @@ class Judging:
         runs: Sequence[Run],
         graders: Sequence[Grader],
         *,
-        again: Callable[[State], bool] = lambda state: state is State.WAITING,
+        again: Callable[[Made], bool] = lambda made: made.state is State.WAITING,
         unseen: bool = False,
     ) -> int:
         """Judge settled runs by those graders that have not judged their present revision.
@@ -164,20 +189,17 @@ class Judging:
         self,
         runs: Sequence[Run],
         graders: Sequence[Grader],
-        again: Callable[[State], bool],
+        again: Callable[[Made], bool],
         unseen: bool,
     ) -> int:
         known = self._judgments.judged(runs)
         seen = {(key.run_id, key.revision) for key in known}
         bare = self._verdicts.lacking(runs, known)
-        open_: dict[RunId, list[Grader]] = {}
-        for run in runs:
-            if unseen and (run.run_id not in bare or (run.run_id, run.revision) in seen):
-                continue
-            for grader in graders:
-                made = known.get(JudgedKey(run.run_id, run.revision, grader.name, grader.version))
-                if made is None or again(made.state):
-                    open_.setdefault(run.run_id, []).append(grader)
+        asked = runs
+        if unseen:
+            lone = (run for run in runs if run.run_id in bare)
+            asked = [run for run in lone if (run.run_id, run.revision) not in seen]
+        open_ = _open(asked, graders, known, again)
         work = [run for run in runs if run.run_id in open_ or run.run_id in bare]
         if not work:
             return 0
@@ -190,7 +212,13 @@ class Judging:
                 run=run,
                 steps=steps[run.run_id],
                 judged=[
-                    judge(grader, evidence, at=at, ask=self.patience.ask)
+                    judge(
+                        grader,
+                        evidence,
+                        at=at,
+                        ask=self.patience.ask,
+                        tries=_tries(known.get(_key(run, grader))),
+                    )
                     for grader in open_.get(run.run_id, ())
                 ],
                 first=(run.run_id, run.revision) not in seen,
@@ -230,6 +258,31 @@ class Judging:
             log.warning("grader_failed", grader=grader, runs=runs)
 
 
+def _key(run: Run, grader: Grader) -> JudgedKey:
+    return JudgedKey(run.run_id, run.revision, grader.name, grader.version)
+
+
+def _tries(made: Made | None) -> int:
+    """Return how often it was asked of late; a person who asks after the last try begins anew."""
+    return made.tries if made is not None and made.again_at is not None else 0
+
+
+def _open(
+    runs: Sequence[Run],
+    graders: Sequence[Grader],
+    known: Mapping[JudgedKey, Made],
+    again: Callable[[Made], bool],
+) -> dict[RunId, list[Grader]]:
+    """Return who looks at which run: who has not yet, and those that are to look again."""
+    found: dict[RunId, list[Grader]] = {}
+    for run in runs:
+        for grader in graders:
+            made = known.get(_key(run, grader))
+            if made is None or again(made):
+                found.setdefault(run.run_id, []).append(grader)
+    return found
+
+
 def judge_job(
     judging: Judging, reader: RunsRead, watermark: Callable[[], dt.datetime | None]
 ) -> Job:
@@ -248,6 +301,24 @@ def verdicts_job(
         VERDICTS, _HOUR, judging.sum_up, reader, watermark,
         "makes the verdicts that metrics add up where the judge left none, and judges runs it passed over",
     )  # fmt: skip
+
+
+def retries_job(judging: Judging, clock: Clock) -> Job:
+    """Return the job that asks again what did not answer; it looks whenever it is ticked."""
+
+    def upcoming(moment: dt.datetime) -> dt.datetime | None:
+        # What is due is done at once, whenever that was: windows that were missed are not made up for.
+        return max(moment, clock() - 2 * WIDTH) if judging.due() else None
+
+    return Job(
+        name=RETRIES,
+        width=WIDTH,
+        run=judging.retry,
+        watermark=clock,
+        beginning=lambda: upcoming(clock() - WIDTH),
+        upcoming=upcoming,
+        purpose="asks systems of record again that were away, a few times within an hour",
+    )
 
 
 def _of_written_runs(

@@ -2,11 +2,28 @@
 -- as JSON text: parsing an Array parameter costs ten times as much.
 
 -- name: judged
-SELECT run_id, revision, grader, grader_version, state, toUnixTimestamp64Nano(at) AS at
+SELECT run_id, revision, grader, grader_version, state, toUnixTimestamp64Nano(at) AS at,
+    tries, toUnixTimestamp64Nano(again_at) AS again_at
 FROM grader_status FINAL
 WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
     AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
     AND run_id IN JSONExtract({runs:String}, 'Array(String)');
+
+-- name: due
+SELECT run_id, grader
+FROM grader_status FINAL
+WHERE (started_at, run_id, grader, grader_version, revision) IN
+    (
+        SELECT started_at, run_id, grader, grader_version, revision
+        FROM grader_status
+        WHERE again_at > fromUnixTimestamp64Nano({since:Int64}, 'UTC')
+            AND again_at <= fromUnixTimestamp64Nano({now:Int64}, 'UTC')
+            AND concat(grader, '\n', grader_version) IN {graders:Array(String)}
+    )
+    AND state = 'failed'
+    AND again_at <= fromUnixTimestamp64Nano({now:Int64}, 'UTC')
+ORDER BY again_at DESC
+LIMIT 500;
 
 -- name: verdicts_made
 SELECT run_id, revision, toUnixTimestamp64Nano(judged_at) AS judged_at

@@ -34,6 +34,10 @@ class StatusRow(_OfRun):
     why: str = ""
     violations: int = 0
     """How many breaches the judgment has."""
+    tries: int = 0
+    """How often the world was asked that did not answer for now."""
+    again_at: Nanos | None = None
+    """When it is asked again; None: it answered, or nobody asks again."""
     at: Nanos
 
 

@@ -19,7 +19,7 @@ from scoring.counters import Counters
 from scoring.grading.port import Grader
 from scoring.grading.spec import Means
 from scoring.jobs import Job, Jobs
-from scoring.judge import JUDGE, Judging, judge_job, verdicts_job
+from scoring.judge import JUDGE, Judging, judge_job, retries_job, verdicts_job
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.watched import watched as metrics_watched
 from scoring.reading import Judgments
@@ -81,7 +81,11 @@ def build(
     )
     measured = MetricReader(store, metrics_watched(watch), graders)
     compared = CompareReader(store, measured, graders=graders, clock=clock)
-    own = [judge_job(judging, reader, watermark), verdicts_job(judging, reader, watermark)]
+    own = [
+        judge_job(judging, reader, watermark),
+        retries_job(judging, clock),
+        verdicts_job(judging, reader, watermark),
+    ]
     if compared.plan is not None:
         own.append(looks_job(compared, lambda: ledger.last_end(JUDGE)))
     jobs = Jobs(jobs=[*own, *more_jobs], ledger=ledger, clock=clock)

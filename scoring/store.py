@@ -16,11 +16,14 @@ from gnomon.store.engines import quoted
 from gnomon.store.sql import load
 from scoring import rows
 from scoring import statements as st
-from scoring.grading.port import State
+from scoring.grading.port import Grader, State
 from scoring.grading.run import Judged
 from scoring.jobs import Done
 from scoring.rows import LabelRow, StatusRow, VerdictRow, ViolationRow, WindowRow
 from scoring.statements import ViolationFilter, ViolationPosition
+
+_DAY = 86_400_000_000_000
+"""How long after its time a try is still made up for, when the process stood still."""
 
 _MANY = 500
 """Runs in one statement; more go in several."""
@@ -66,6 +69,8 @@ class Made(NamedTuple):
 
     state: State
     at: Nanos
+    tries: int = 0
+    again_at: Nanos | None = None
 
 
 class JudgmentWriter:
@@ -98,10 +103,18 @@ class JudgmentWriter:
 
 
 def _token(statuses: Sequence[StatusRow]) -> str:
-    """Name a write by what it holds, the moment of writing left out."""
+    """Name a write by what it holds."""
     digest = hashlib.sha256()
     for row in statuses:
-        said = (row.run_id, row.revision, row.grader, row.grader_version, row.state, row.why)
+        said = (
+            row.run_id,
+            row.revision,
+            row.grader,
+            row.grader_version,
+            row.state,
+            row.why,
+            row.at,
+        )
         digest.update(repr(said).encode())
     return digest.hexdigest()
 
@@ -117,10 +130,24 @@ class JudgmentReader:
         """Return which judgments of these runs were made, whatever the revision."""
         return {
             JudgedKey(row["run_id"], row["revision"], row["grader"], row["grader_version"]): Made(
-                State(row["state"]), Nanos(row["at"])
+                State(row["state"]), Nanos(row["at"]), row["tries"], row["again_at"]
             )
             for row in self._of_runs(self._sql["judged"], "judged", runs)
         }
+
+    def due(self, graders: Sequence[Grader], now: Nanos) -> dict[RunId, set[str]]:
+        """Return the runs of which graders are to be asked again by now, with their names."""
+        found = self._store.read(
+            self._sql["due"],
+            tag="scoring.due",
+            now=now,
+            since=now - _DAY,
+            graders=[f"{grader.name}\n{grader.version}" for grader in graders],
+        )
+        runs: dict[RunId, set[str]] = {}
+        for row in found:
+            runs.setdefault(RunId(row["run_id"]), set()).add(row["grader"])
+        return runs
 
     def verdicts_made(self, runs: Sequence[Run]) -> dict[tuple[str, int], Nanos]:
         """Return up to which judgment the verdicts of runs and revisions speak."""

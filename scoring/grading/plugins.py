@@ -15,11 +15,11 @@ from scoring.grading.limit import Bounded, TookTooLong
 from scoring.grading.port import (
     GROUP,
     Answer,
-    CheckFailed,
     Evidence,
     Grader,
     GraderKind,
     Surface,
+    TryAgain,
 )
 from scoring.grading.spec import Name, Said
 
@@ -114,7 +114,7 @@ def _looked(look: Callable[[Evidence], Answer], evidence: Evidence) -> Answer:
         return look(evidence)
     except Unavailable as error:
         # Something it asked is away; the store is not.
-        raise CheckFailed(f"{type(error).__name__}: {error}") from error
+        raise TryAgain(f"{type(error).__name__}: {error}") from error
 
 
 class _Lent:

@@ -82,6 +82,8 @@ class GraderFailed:
     """The grader broke. Never a low score."""
 
     reason: str
+    for_now: bool = False
+    """The world may answer later: a few later ticks ask again."""
 
 
 Answer = Label | Abstained | NotApplicable

@@ -1,7 +1,7 @@
 """One grader and one run: what came of it, as the rows that are stored."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from gnomon.clock import Nanos
@@ -20,11 +20,24 @@ from scoring.grading.port import (
     NotApplicable,
     State,
     Surface,
+    TryAgain,
 )
 from scoring.rows import LabelRow, StatusRow, ViolationRow
 
 _LONGEST = 2_000
 """Characters kept of what a grader says."""
+
+_MOST_STEPS, _LONGEST_ID = 100, 128
+"""Span ids kept of a label or a breach, and characters of each."""
+
+_MOST_BREACHES = 1_000
+"""Breaches kept of one judgment."""
+
+_MINUTE = 60_000_000_000
+_DELAYS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, 40 * _MINUTE)
+"""How long to wait after each try at a world that does not answer for now."""
+
+_TRIES = len(_DELAYS) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +58,13 @@ def judge(
     *,
     at: Nanos,
     ask: Ask = lambda grader, evidence: grader.grade(evidence),
+    tries: int = 0,
 ) -> Judged:
-    """Ask a grader about a run. What it raises is recorded as its own failure."""
-    return rows_of(grader, evidence.run, _asked(grader, evidence, ask), at=at)
+    """Ask a grader about a run. What it raises is recorded as its own failure.
+
+    `tries`: how often it was asked already while the world did not answer.
+    """
+    return rows_of(grader, evidence.run, _asked(grader, evidence, ask), at=at, tries=tries)
 
 
 def _asked(grader: Grader, evidence: Evidence, ask: Ask) -> Answer | GraderFailed:
@@ -59,7 +76,7 @@ def _asked(grader: Grader, evidence: Evidence, ask: Ask) -> Answer | GraderFaile
         # The store went away, or the process stops: no answer at all; the window is tried again.
         raise
     except CheckFailed as error:
-        return GraderFailed(reason=str(error))
+        return GraderFailed(reason=str(error), for_now=isinstance(error, TryAgain))
     except GeneratorExit:
         raise
     except BaseException as error:  # noqa: BLE001 - the plug-in boundary; recorded as an answer
@@ -75,13 +92,17 @@ def _told(error: BaseException) -> str:
         return type(error).__name__
 
 
-def rows_of(grader: Grader, run: Run, answer: Answer | GraderFailed, *, at: Nanos) -> Judged:
+def rows_of(
+    grader: Grader, run: Run, answer: Answer | GraderFailed, *, at: Nanos, tries: int = 0
+) -> Judged:
     """Return what is stored of an answer."""
     match answer:
         case Label():
             breaches = violations_of(grader, run, answer, at=at)
             return Judged(
-                status=_status(grader, run, State.GRADED, "", at, violations=len(breaches)),
+                status=_status(
+                    grader, run, State.GRADED, _cut_short(answer), at, violations=len(breaches)
+                ),
                 label=_label(grader, run, answer, at),
                 violations=breaches,
             )
@@ -95,9 +116,20 @@ def rows_of(grader: Grader, run: Run, answer: Answer | GraderFailed, *, at: Nano
         case NotApplicable(reason=reason):
             status = _status(grader, run, State.NOT_APPLICABLE, reason, at)
             return Judged(status=status, label=None, violations=())
-        case GraderFailed(reason=reason):
-            status = _status(grader, run, State.FAILED, reason, at)
+        case GraderFailed(for_now=for_now):
+            failed = _tried(answer, tries + 1) if for_now else answer
+            status = _status(grader, run, State.FAILED, failed.reason, at)
+            if for_now:
+                wait = _DELAYS[tries] if tries < len(_DELAYS) else None
+                again_at = None if wait is None else Nanos(at + wait)
+                status = replace(status, tries=tries + 1, again_at=again_at)
             return Judged(status=status, label=None, violations=())
+
+
+def _tried(failed: GraderFailed, tries: int) -> GraderFailed:
+    told = f"try {tries} of {_TRIES}" if tries < _TRIES else f"{tries} tries, none follows"
+    reason = f"{_cut(failed.reason, _LONGEST - 100)} ({told})"
+    return replace(failed, reason=reason)
 
 
 class _OfRun(TypedDict):
@@ -149,13 +181,13 @@ def violations_of(grader: Grader, run: Run, label: Label, *, at: Nanos) -> list[
             policy=grader.name,
             policy_version=grader.version,
             place=place,
-            rule=found.rule,
-            message=found.message[:_LONGEST],
+            rule=_cut(found.rule, _LONGEST),
+            message=_cut(found.message, _LONGEST),
             severity=label.severity,
-            steps=tuple(found.steps),
+            steps=_some(found.steps),
             at=at,
         )
-        for place, found in enumerate(label.violations)
+        for place, found in enumerate(label.violations[:_MOST_BREACHES])
     ]
 
 
@@ -165,15 +197,42 @@ def _label(grader: Grader, run: Run, label: Label, at: Nanos) -> LabelRow:
         passed=label.passed,
         score=label.score,
         claimed=label.claimed,
-        explanation=label.explanation[:_LONGEST],
-        evidence=tuple(label.evidence),
+        explanation=_cut(label.explanation, _LONGEST),
+        evidence=_some(label.evidence),
     )
+
+
+def _cut(text: str, longest: int) -> str:
+    """Return text that is bounded, and marked where it was longer."""
+    if len(text) <= longest:
+        return text
+    mark = f" … (truncated, {len(text)} characters)"
+    return text[: longest - len(mark)] + mark
+
+
+def _some(steps: Sequence[str]) -> tuple[str, ...]:
+    return tuple(step[:_LONGEST_ID] for step in steps[:_MOST_STEPS])
+
+
+def _cut_short(label: Label) -> str:
+    """Return what is not kept of a judgment, as the status tells it; empty when all is."""
+    told = []
+    if len(label.violations) > _MOST_BREACHES:
+        told.append(f"{_MOST_BREACHES} of {len(label.violations)} breaches are kept")
+    lists = [label.evidence, *(one.steps for one in label.violations[:_MOST_BREACHES])]
+    if any(len(steps) > _MOST_STEPS for steps in lists):
+        told.append(f"at most {_MOST_STEPS} span ids of each list are kept")
+    if any(len(step) > _LONGEST_ID for steps in lists for step in steps[:_MOST_STEPS]):
+        told.append(f"what is longer than {_LONGEST_ID} characters is no span id and is cut")
+    return f"truncated: {'; '.join(told)}" if told else ""
 
 
 def _status(
     grader: Grader, run: Run, state: State, why: str, at: Nanos, *, violations: int = 0
 ) -> StatusRow:
-    return StatusRow(**_by(grader, run, at), state=state, why=why[:_LONGEST], violations=violations)
+    return StatusRow(
+        **_by(grader, run, at), state=state, why=_cut(why, _LONGEST), violations=violations
+    )
 
 
 def waiting(grader: Grader, run: Run, why: str, *, at: Nanos) -> StatusRow:

@@ -3,6 +3,8 @@
 import datetime as dt
 import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import EntryPoint, EntryPoints
 from itertools import pairwise
 from pathlib import Path
 
@@ -283,9 +285,9 @@ def test_violations_turn_pages_without_losing_or_doubling_any(court: Court) -> N
 
 
 def test_jobs_tell_what_they_did_last_and_what_is_due(court: Court) -> None:
-    job, verdicts = court.get("/v1/jobs")["items"]
+    job, retries, verdicts = court.get("/v1/jobs")["items"]
     assert (job["name"], job["last"], job["due"]) == ("judge", None, 0)
-    assert verdicts["name"] == "verdicts"
+    assert (retries["name"], verdicts["name"]) == ("retries", "verdicts")
     court.put(make_run(), *good("r"))
     court.clock.later(60)
     assert court.get("/v1/jobs")["items"][0]["due"] >= 5
@@ -436,3 +438,132 @@ def test_a_run_written_into_a_closed_window_is_found_by_the_second_look(court: C
     court.scoring.jobs.tick(court.scoring.jobs.named("verdicts"))
     assert set(court.states("between").values()) == {"graded"}
     assert raw_count(court.store) == 6
+
+
+def flaky(port: int) -> str:
+    return (
+        "business_keys: {order_id: {attributes: order.id}}\n"
+        'graders: [{type: outcome_check, name: real, version: "1", timeout: 5s,'
+        f' http: {{url: "http://127.0.0.1:{port}/{{order_id}}"}}, expect: {{path: right, equals: true}}}}]'
+    )
+
+
+class Books(BaseHTTPRequestHandler):
+    """A system of record that is away the first times it is asked."""
+
+    def do_GET(self) -> None:
+        self.server.asked += 1  # type: ignore[attr-defined]
+        away = self.server.asked <= self.server.away  # type: ignore[attr-defined]
+        self.send_response(503 if away else 200)
+        self.end_headers()
+        self.wfile.write(b'{"right": true}')
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def books() -> Iterator[ThreadingHTTPServer]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Books) as server:
+        server.asked, server.away = 0, 0  # type: ignore[attr-defined]
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def retry(court: Court, minutes: float) -> int:
+    """Let time go by; return the judgments the job makes, ticked twice as a busy clock does."""
+    court.clock.later(minutes * 60)
+    job = court.scoring.jobs.named("retries")
+    court.scoring.jobs.tick(job)
+    before = raw_count(court.store)
+    court.scoring.jobs.tick(job)
+    assert raw_count(court.store) == before
+    return before
+
+
+def test_a_world_that_was_away_once_is_asked_again(
+    store: Store, books: ThreadingHTTPServer
+) -> None:
+    books.away = 2  # type: ignore[attr-defined]
+    court = Court(store, flaky(books.server_port))
+    court.put(make_run(business_keys={"order_id": "O-1"}))
+    court.tick()
+    (status,) = court.get("/v1/runs/r/judgments")["statuses"]
+    assert (status["state"], status["why"]) == ("failed", "HTTP 503 from 127.0.0.1 (try 1 of 5)")
+    assert status["tries"] == 1
+    assert status["again_at"] is not None
+    assert retry(court, 0.3) == 1, "its time has not come"
+    assert retry(court, 1) == 2
+    (status,) = court.get("/v1/runs/r/judgments")["statuses"]
+    assert status["why"] == "HTTP 503 from 127.0.0.1 (try 2 of 5)"
+    assert retry(court, 5.5) == 3
+    (status,) = court.get("/v1/runs/r/judgments")["statuses"]
+    assert (status["state"], status["again_at"], status["why"]) == ("graded", None, "")
+    retry(court, 3000)
+    assert books.asked == 3  # type: ignore[attr-defined]
+
+
+def test_a_world_that_stays_away_is_asked_five_times_and_again_by_a_person(
+    store: Store, books: ThreadingHTTPServer
+) -> None:
+    books.away = 6  # type: ignore[attr-defined]
+    court = Court(store, flaky(books.server_port))
+    court.put(make_run(business_keys={"order_id": "O-1"}))
+    court.tick()
+    for _ in range(8):
+        retry(court, 41)
+    (status,) = court.get("/v1/runs/r/judgments")["statuses"]
+    assert (status["state"], status["tries"], status["again_at"]) == ("failed", 5, None)
+    assert status["why"] == "HTTP 503 from 127.0.0.1 (5 tries, none follows)"
+    assert books.asked == 5  # type: ignore[attr-defined]
+    court.scoring.backfills.ask("real", since=None, which="failed")
+    assert court.scoring.backfills.work("real").judged == 1
+    (status,) = court.get("/v1/runs/r/judgments")["statuses"]
+    assert status["why"] == "HTTP 503 from 127.0.0.1 (try 1 of 5)"
+    retry(court, 2)
+    assert court.states() == {"real": "graded"}
+
+
+def test_a_plug_in_that_hangs_holds_no_other_grader_and_is_told_everywhere(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = threading.Event()
+
+    class Hanging:
+        name, version, surface, kind = "hangs", "1", "outcome", "code"
+
+        def grade(self, evidence: object) -> None:
+            never.wait(60)
+
+    here = EntryPoint(name="hangs", value="x:Hanging", group="gnomon.graders")
+    monkeypatch.setattr(EntryPoint, "load", lambda _self: Hanging)
+    monkeypatch.setattr("scoring.grading.plugins.entry_points", lambda **_: EntryPoints([here]))
+    court = Court(
+        store,
+        "graders: [{type: plugin, entry: hangs, timeout: 50ms},"
+        ' {type: budget, name: small, version: "1", limits: {steps: 5}}]',
+    )
+    monkeypatch.undo()
+    for number in range(30):
+        court.put(make_run(f"r{number}"))
+    assert court.tick() == 1
+    states = court.states("r0")
+    assert states == {"hangs": "failed", "small": "graded"}
+    told = {
+        row["why"]
+        for number in range(30)
+        for row in court.get(f"/v1/runs/r{number}/judgments")["statuses"]
+        if row["grader"] == "hangs"
+    }
+    assert "took longer than 0.05 s (try 1 of 5)" in told
+    assert any(why.startswith("not asked: set aside") for why in told)
+    (scheduler,) = (part for part in court.scoring.parts if part.name == "jobs")
+    scheduler.start()
+    try:
+        assert str(scheduler.problem()).startswith("hangs: set aside")
+    finally:
+        scheduler.stop(10)
+        never.set()

@@ -146,7 +146,7 @@ def test_a_tool_nobody_called_is_named_as_perhaps_misspelt(
 def test_jobs_graders_and_labels_are_told(url: str, court: Court) -> None:
     court.clock.later(60)
     assert run("jobs", "run", "judge", "--url", url).exit_code == 0
-    job, _verdicts = [
+    job, _retries, _verdicts = [
         json.loads(line) for line in run("jobs", "list", "--json", "--url", url).stdout.splitlines()
     ]
     assert (job["name"], job["due"], job["failing"]) == ("judge", 0, None)

@@ -7,7 +7,7 @@ import pytest
 
 from gnomon.clock import Nanos, Window
 from gnomon.model import Bodies, Run, RunId, Step
-from scoring.grading.port import Answer, Evidence, GraderKind, Label, State, Surface
+from scoring.grading.port import Answer, Evidence, Grader, GraderKind, Label, State, Surface
 from scoring.grading.run import Judged
 from scoring.judge import Judging, Stopping
 from scoring.store import JudgedKey, Made
@@ -51,6 +51,9 @@ class Desk:
             )
             for row in rows
         }
+
+    def due(self, graders: Sequence[Grader], now: Nanos) -> dict[RunId, set[str]]:
+        return {}
 
     def lacking(self, runs: Sequence[Run], known: Mapping[JudgedKey, Made]) -> set[RunId]:
         return {run.run_id for run in runs} - self.summed.keys()

@@ -134,7 +134,7 @@ def test_a_plug_in_that_hangs_fails_and_is_left_alone_after_a_while() -> None:
         return Label(passed=True)
 
     grader = of_own(hang, timeout="20ms")
-    assert judged(grader, Seen()) == (State.FAILED, "took longer than 0.02 s")
+    assert judged(grader, Seen()) == (State.FAILED, "took longer than 0.02 s (try 1 of 5)")
     for _ in range(20):
         state, why = judged(grader, Seen())
     assert (state, "not asked any more" in why) == (State.FAILED, True)
@@ -151,7 +151,7 @@ def test_what_is_away_for_a_plug_in_is_not_the_store_being_away() -> None:
     def asks(_: Evidence) -> Answer:
         raise Unavailable("the shop did not answer")
 
-    why = "Unavailable: the shop did not answer"
+    why = "Unavailable: the shop did not answer (try 1 of 5)"
     assert judged(of_own(asks), Seen()) == (State.FAILED, why)
 
 

@@ -13,6 +13,7 @@ from scoring.grading.port import (
     NotApplicable,
     State,
     Surface,
+    TryAgain,
     reduced,
 )
 from scoring.grading.run import judge
@@ -112,3 +113,41 @@ def test_breaches_are_numbered_and_carry_the_facts_of_their_run() -> None:
     assert [row.place for row in found.violations] == [0, 1]
     assert found.status.violations == 2
     assert {(row.agent_version, row.revision) for row in found.violations} == {("8", 2)}
+
+
+def test_what_a_grader_says_is_bounded_and_marked() -> None:
+    breach = Violation(rule="x" * 9_000, message="m" * 9_000, steps=("s" * 9_000,) * 300)
+    said = Label(
+        passed=False,
+        explanation="e" * 1_000_000,
+        evidence=("s1",) * 300,
+        violations=(breach,) * 5_000,
+    )
+    found = judge(Scripted(said), Seen(), at=Nanos(1))
+    assert found.label is not None
+    assert len(found.label.explanation) == 2_000
+    assert found.label.explanation.endswith("(truncated, 1000000 characters)")
+    assert found.label.evidence == ("s1",) * 100
+    assert len(found.violations) == found.status.violations == 1_000
+    assert {
+        (len(v.rule), len(v.message), len(v.steps), len(v.steps[0])) for v in found.violations
+    } == {(2_000, 2_000, 100, 128)}
+    assert found.status.why == (
+        "truncated: 1000 of 5000 breaches are kept; at most 100 span ids of each list are kept;"
+        " what is longer than 128 characters is no span id and is cut"
+    )
+    whole = judge(Scripted(Label(passed=True, evidence=("s1",) * 100)), Seen(), at=Nanos(1))
+    assert whole.status.why == ""
+
+
+def test_only_what_may_pass_is_asked_again_and_each_try_waits_longer() -> None:
+    def tried(error: Exception, tries: int) -> tuple[int, int | None]:
+        status = judge(Scripted(error), Seen(), at=Nanos(0), tries=tries).status
+        return status.tries, status.again_at
+
+    minute = 60_000_000_000
+    away = TryAgain("HTTP 503")
+    waits = [tried(away, n) for n in range(5)]
+    assert waits == [(1, minute), (2, 5 * minute), (3, 15 * minute), (4, 40 * minute), (5, None)]
+    assert tried(CheckFailed("no JSON"), 0) == (0, None)
+    assert tried(KeyError("x"), 0) == (0, None)
