@@ -79,12 +79,13 @@ def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) ->
             verdict_charts.pass_figure(data, points, now),
             verdict_charts.verdict_figure(data, points, now, period.words),
         ],
-        versions={_release(one): one for one in versions},
+        versions={release_of(one): one for one in versions},
         rules=_rules(broken, data, period, agent),
     )
 
 
-def _release(pulse: Pulse) -> tuple[str, str]:
+def release_of(pulse: Pulse) -> tuple[str, str]:
+    """Return agent and version of a group by `RELEASE`."""
     agent, version = json.loads(pulse.group)
     return agent, version
 

@@ -16,12 +16,14 @@ from gnomon.web import figures, svg
 from gnomon.web.axes import axis
 from gnomon.web.figures import Number
 from gnomon.web.formats import count, plural, short_count
+from gnomon.web.judged_board import release_of
 from gnomon.web.plots import Data, Figure, frame_of
 from gnomon.web.port import Judging, PageReader
 from gnomon.web.scoped import Asked, agents_of, data_of
 from gnomon.web.svg import Series
 from gnomon.web.timeline import back_from
 from scoring.metrics.rules import RuleReport
+from scoring.metrics.statements import RELEASE
 from scoring.reading import position
 from scoring.rows import ViolationRow
 from scoring.statements import ViolationFilter, ViolationPosition
@@ -59,8 +61,8 @@ class PoliciesView:
     """Policies that are set up."""
     title: str
     figure: Figure | None
-    versions: Sequence[tuple[str, Number]]
-    """Version, and its runs that broke any rule."""
+    versions: Sequence[tuple[str, str, Number]]
+    """Agent, version, and its runs that broke any rule."""
     lines: Sequence[RuleLine]
     csv: str
 
@@ -104,8 +106,8 @@ def policies(reader: PageReader, judging: Judging, asked: Asked, now: Nanos) -> 
         title=_headline(reports, asked),
         figure=_rules_figure(data, by_rule, _headline(reports, asked)) if reports else None,
         versions=[
-            (one.group or "no version", figures.number("violations", one.violations))
-            for one in judging.metrics.pulse(asked.scope(now), by="version")
+            (*release_of(one), figures.number("violations", one.violations))
+            for one in judging.metrics.pulse(asked.scope(now), by=RELEASE)
         ],
         lines=[_line(one, asked, data, by_rule.get(one.name, {})) for one in _ordered(reports)],
         csv=asked.url(path="").partition("?")[2],
