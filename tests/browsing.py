@@ -5,7 +5,9 @@ import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+import pytest
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, Request
@@ -14,6 +16,9 @@ from gnomon.model import RunStatus
 from tests import site
 
 CHROMIUM = os.environ.get("TEST_CHROMIUM", "/usr/bin/chromium")
+WITH_CHROMIUM = pytest.mark.skipif(
+    not Path(CHROMIUM).exists(), reason=f"no Chromium at {CHROMIUM} (set TEST_CHROMIUM)"
+)
 SHOTS = os.environ.get("TEST_SHOTS")
 """A folder that screenshots of every page are kept in, for a person to look at."""
 

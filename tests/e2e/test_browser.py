@@ -2,20 +2,27 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from gnomon.clock import Nanos
 from gnomon.model import Kind, RunState, RunStatus
 from tests import desk, site
 from tests import page_memory as memory
-from tests.browsing import CHROMIUM, NARROW, WIDE, Served, Watching, kept, proven, serve, sideways
-
-pytestmark = pytest.mark.skipif(
-    not Path(CHROMIUM).exists(), reason=f"no Chromium at {CHROMIUM} (set TEST_CHROMIUM)"
+from tests.browsing import (
+    NARROW,
+    WIDE,
+    WITH_CHROMIUM,
+    Served,
+    Watching,
+    kept,
+    proven,
+    serve,
+    sideways,
 )
+
+pytestmark = WITH_CHROMIUM
 
 
 @pytest.fixture(scope="module")
@@ -26,23 +33,6 @@ def full() -> Iterator[Served]:
 @pytest.fixture(scope="module")
 def empty() -> Iterator[Served]:
     yield from serve(site.site(memory.MemoryReader(), memory.MemoryBooks()))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def desktop(browser: Browser, full: Served) -> Iterator[Watching]:
-    context = browser.new_context(viewport={"width": WIDE, "height": 900})
-    watching = Watching(context, full.url)
-    yield watching
-    watching.behaved()
-    context.close()
 
 
 def paths(served: Served) -> dict[str, str]:

@@ -1,25 +1,14 @@
 """Changed tasks in real Chromium: read by keys, side by side, and marked as seen."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from tests import desk, judged_desk, site
-from tests.browsing import CHROMIUM, NARROW, WIDE, Served, Watching, kept, proven, serve
+from tests.browsing import NARROW, WIDE, WITH_CHROMIUM, Served, Watching, kept, proven, serve
 
-pytestmark = pytest.mark.skipif(
-    not Path(CHROMIUM).exists(), reason=f"no Chromium at {CHROMIUM} (set TEST_CHROMIUM)"
-)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
+pytestmark = WITH_CHROMIUM
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,15 @@
 """The judged pages in real Chromium: links, keys, no JavaScript, axe, narrow screens."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from tests import desk, judged_desk, site
-from tests.browsing import CHROMIUM, NARROW, WIDE, Served, Watching, kept, proven, serve
+from tests.browsing import NARROW, WIDE, WITH_CHROMIUM, Served, Watching, kept, proven, serve
 from tests.judged_desk import BROKEN, KEPT, World
 
-pytestmark = pytest.mark.skipif(
-    not Path(CHROMIUM).exists(), reason=f"no Chromium at {CHROMIUM} (set TEST_CHROMIUM)"
-)
+pytestmark = WITH_CHROMIUM
 
 
 @pytest.fixture(scope="module")
@@ -24,23 +21,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def full(world: World) -> Iterator[Served]:
     yield from serve(site.site(world.reader, desk.books(), world.judging))  # type: ignore[arg-type]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def desktop(browser: Browser, full: Served) -> Iterator[Watching]:
-    context = browser.new_context(viewport={"width": WIDE, "height": 900})
-    watching = Watching(context, full.url)
-    yield watching
-    watching.behaved()
-    context.close()
 
 
 def paths(world: World) -> dict[str, str]:
