@@ -11,7 +11,7 @@ from gnomon.model import Document, JsonValue, Kind, Step
 from scoring.grading.expect import value_at
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.spec import GraderSpec, Means
-from scoring.policies.actions import MISSING
+from scoring.policies.endings import MISSING
 from scoring.policies.patterns import captured, groups, wrong_pattern
 from scoring.policies.said import Names
 

@@ -10,7 +10,7 @@ from scoring.grading.expect import value_at
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.sources import Sources, Unknown
 from scoring.grading.spec import GraderSpec, Means
-from scoring.policies.actions import MISSING
+from scoring.policies.endings import MISSING
 from scoring.policies.said import Names
 from scoring.policies.sameness import same
 

@@ -10,7 +10,8 @@ from gnomon.model import JsonValue
 from scoring.grading.expect import value_at
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.spec import GraderSpec, Means
-from scoring.policies.actions import MISSING, Action, actions_of
+from scoring.policies.actions import Action, actions_of
+from scoring.policies.endings import MISSING
 from scoring.policies.said import Names, Said
 from scoring.policies.sameness import same
 from scoring.policies.verdict import Violation
@@ -33,12 +34,12 @@ class Goal(Said):
             raise ValueError("path and equals go together")
         return self
 
-    def reached(self, actions: Sequence[Action]) -> bool:
-        """Return whether some call did it."""
-        return any(
-            action.tool in self.tool and action.succeeded and (not self.path or self._holds(action))
-            for action in actions
-        )
+    def reached(self, actions: Sequence[Action]) -> bool | None:
+        """Return whether some call did it; None when that can not be known."""
+        own = [action for action in actions if action.tool in self.tool]
+        if any(action.succeeded and (not self.path or self._holds(action)) for action in own):
+            return True
+        return None if any(action.unknown for action in own) else False
 
     def _holds(self, action: Action) -> bool:
         value = value_at(action.result, self.path)
@@ -69,7 +70,8 @@ class Convergence(GraderSpec):
             return NotApplicable(reason="no tool was called")
         repeats = _again(actions, _call)
         cycles = _again(actions, _state)
-        left = [goal for goal in self.terminal if not goal.reached(actions)]
+        reached = [(goal, goal.reached(actions)) for goal in self.terminal]
+        left = [goal for goal, done in reached if done is False]
         breaches = [
             *_above("max_repeats", self.max_repeats, repeats, "repeat an earlier call"),
             *_above("max_cycles", self.max_cycles, cycles, "lead back to an earlier state"),
@@ -81,6 +83,10 @@ class Convergence(GraderSpec):
         if blind and not breaches:
             reason = f"arguments of {len(blind)} calls were not recorded"
             return Abstained(reason=reason, evidence=tuple(blind))
+        unseen = [goal for goal, done in reached if done is None]
+        if unseen and not breaches:
+            names = ", ".join(" or ".join(goal.tool) for goal in unseen)
+            return Abstained(reason=f"how {names} ended was not recorded, or is not clear")
         said = f"{len(actions)} tool calls, {len(repeats)} repeated, {len(cycles)} cyclic"
         if self.terminal:
             said += f", distance to the end {len(left)}"

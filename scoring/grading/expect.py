@@ -4,7 +4,7 @@ from pydantic import Field, field_validator, model_validator
 
 from gnomon.model import JsonValue, Run
 from scoring.grading.port import key_of
-from scoring.policies.actions import MISSING, at
+from scoring.policies.endings import MISSING, at
 from scoring.policies.said import Number, Said
 from scoring.policies.sameness import number, same
 

@@ -8,7 +8,8 @@ from pydantic import Field
 from scoring.grading.convergence import canonical
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.spec import GraderSpec, Means
-from scoring.policies.actions import Action, Ending, actions_of
+from scoring.policies.actions import Action, actions_of
+from scoring.policies.endings import Ending
 from scoring.policies.said import Names
 from scoring.policies.sameness import groups
 from scoring.policies.verdict import Violation
@@ -40,8 +41,9 @@ class Recovery(GraderSpec):
         duplicates = self._duplicates(actions)
         if not broken and not duplicates:
             return NotApplicable(reason="no tool failed")
-        blind = [a.step for a in broken if a.arguments is None]
-        lost = [action for action in broken if self._regained(action, actions) is False]
+        regained = [(action, self._regained(action, actions)) for action in broken]
+        blind = [action.step for action, again in regained if again is None]
+        lost = [action for action, again in regained if again is False]
         breaches = [
             Violation(
                 rule="recovered",
@@ -52,7 +54,7 @@ class Recovery(GraderSpec):
         ]
         breaches += duplicates
         if blind and not breaches:
-            reason = f"arguments of {len(blind)} failed calls were not recorded"
+            reason = f"too little of {len(blind)} failed calls or of what followed was recorded"
             return Abstained(reason=reason, evidence=tuple(blind))
         return Label(
             passed=not breaches,
@@ -68,13 +70,21 @@ class Recovery(GraderSpec):
     def _regained(self, lost: Action, actions: Sequence[Action]) -> bool | None:
         """Return whether a later call reached the goal; None when that can not be known."""
         others = self.goals.get(lost.tool, ())
-        later = [a for a in actions if a.started >= lost.ended and a is not lost and a.succeeded]
-        if any(action.tool in others for action in later):
-            return True
-        if lost.arguments is None:
-            return None
         wanted = self._identity(lost)
-        return any(a.tool == lost.tool and self._identity(a) == wanted for a in later)
+
+        def again(action: Action) -> bool:
+            return action.tool == lost.tool and self._identity(action) == wanted
+
+        later = [
+            action
+            for action in actions
+            if action.started >= lost.ended
+            and action is not lost
+            and (action.tool in others or (wanted is not None and again(action)))
+        ]
+        if any(action.succeeded for action in later):
+            return True
+        return None if wanted is None or any(action.unknown for action in later) else False
 
     def _identity(self, action: Action) -> str | None:
         """Return a call without what may differ when it is made again."""

@@ -1,21 +1,14 @@
 """Whether two calls speak of the same entity."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
 
-from scoring.policies.actions import MISSING, Action, Trajectory, at
+from scoring.policies.actions import UNRESOLVED, Action, argument
+from scoring.policies.endings import MISSING, at
 from scoring.policies.language import ResultOf
 from scoring.policies.sameness import same
-
-UNRESOLVED = object()
-"""The value could not be found: nobody recorded it, or nobody asked for it."""
-
-
-def argument(action: Action, name: str) -> object:
-    """Return an argument at a dotted path, or UNRESOLVED."""
-    if action.arguments is None:
-        return UNRESOLVED
-    value = at(dict(action.arguments), name)
-    return UNRESOLVED if value is MISSING or value is None else value
+from scoring.policies.trajectory import Trajectory
 
 
 def wanted(
@@ -30,25 +23,30 @@ def wanted(
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """Calls that succeeded and whose answer holds something at a path."""
+
+    path: str
+
+    def holds(self, action: Action) -> bool:
+        return action.succeeded and at(action.result, self.path) not in (MISSING, None)
+
+
 def _answered(source: ResultOf, judged: Action, actions: Trajectory) -> object:
     """Return what the last successful call of another tool answered before the judged one."""
-    for action in reversed(actions.before(source.result_of, judged.started)):
-        if action.ended > judged.started or not action.succeeded:
-            continue
-        if not _matches(action, judged, source.match):
-            continue
-        value = at(action.result, source.path)
-        if value is not MISSING and value is not None:
-            return value
-    return UNRESOLVED
-
-
-def _matches(action: Action, judged: Action, match: Mapping[str, str]) -> bool:
-    pairs = [(argument(action, theirs), argument(judged, ours)) for theirs, ours in match.items()]
-    return all(
-        one is not UNRESOLVED and other is not UNRESOLVED and same(one, other)
-        for one, other in pairs
-    )
+    match = {theirs: argument(judged, ours) for theirs, ours in source.match.items()}
+    if UNRESOLVED in match.values():
+        return UNRESOLVED
+    found = [
+        action
+        for row in actions.about(source.result_of, match, _Telling(source.path))
+        for action in islice((a for a in row.ended_by(judged.started) if bound(a, match)), 1)
+    ]
+    if not found:
+        return UNRESOLVED
+    last = max(found, key=lambda action: (action.ended, action.started, action.step))
+    return at(last.result, source.path)
 
 
 def bound(action: Action, values: Mapping[str, object]) -> bool | None:

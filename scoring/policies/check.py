@@ -5,9 +5,11 @@ from typing import Any
 
 from gnomon.model import Run, Step
 from scoring.policies import relations
-from scoring.policies.actions import Action, Trajectory, actions_of
+from scoring.policies.actions import Action, actions_of
+from scoring.policies.budgets import over_budget
 from scoring.policies.language import Policy, Scope
 from scoring.policies.schemas import complaints, validator_of
+from scoring.policies.trajectory import Trajectory
 from scoring.policies.verdict import Checked, Finding, NotEvaluable, Violation
 
 
@@ -28,7 +30,7 @@ def in_scope(scope: Scope, run: Run) -> bool:
 def check_run(policy: Policy, run: Run, steps: Sequence[Step]) -> Checked:
     """Judge a production run: what was not recorded is not evaluable."""
     actions = Trajectory(actions_of(steps, policy.results))
-    findings = [*_trajectory(policy, actions), *_budgets(policy, run)]
+    findings = [*_trajectory(policy, actions), *over_budget(policy.budgets, run, steps)]
     return _checked(policy, findings, applied=_applied(policy, actions))
 
 
@@ -119,39 +121,6 @@ def _arguments(rule: str, action: Action, validator: Any) -> Iterator[Finding]:
     if wrong:
         message = f"arguments of {action.tool}: {'; '.join(wrong)}"
         yield Violation(rule=rule, message=message, steps=[action.step])
-
-
-def _budgets(policy: Policy, run: Run) -> Iterator[Finding]:
-    limits = policy.budgets
-    spent: tuple[tuple[str, float | None, float | None], ...] = (
-        ("steps", limits.steps, run.steps),
-        ("model_calls", limits.model_calls, run.llm_calls),
-        ("tool_calls", limits.tool_calls, run.tool_calls),
-        ("tokens", limits.tokens, _tokens(run)),
-        ("usd", limits.usd, _usd(run, limits.usd)),
-        ("seconds", limits.seconds, run.duration_ns / 1e9),
-    )
-    for name, limit, value in spent:
-        rule = f"budgets.{name}"
-        if limit is None:
-            continue
-        if value is None:
-            yield NotEvaluable(rule=rule, reason=f"{name} of this run are not known", steps=[])
-        elif value > limit:
-            root = [run.root_span_id] if run.root_span_id else []
-            message = f"{value:g} {name}, at most {limit:g} allowed"
-            yield Violation(rule=rule, message=message, steps=root)
-
-
-def _tokens(run: Run) -> int | None:
-    known = [part for part in (run.input_tokens, run.output_tokens) if part is not None]
-    return sum(known) if known else None
-
-
-def _usd(run: Run, limit: float | None) -> float | None:
-    """Return the cost; with unpriced calls it is known only to be at least what is known."""
-    enough = limit is not None and run.cost_usd is not None and run.cost_usd > limit
-    return run.cost_usd if enough or not run.unpriced_calls else None
 
 
 def _applied(policy: Policy, actions: Trajectory) -> int:

@@ -117,7 +117,9 @@ class Prohibited(Said):
 class Reading(Said):
     """How the answer of a tool is read, where the built-in reading does not fit."""
 
-    path: str
+    may_be_empty = frozenset({"path"})
+
+    path: str = Field(default="", description="Dotted, `approval.state`; '' is the whole answer.")
     succeeded: Names = Field(default=(), description="Values at `path` that mean success.")
     failed: Names = Field(default=(), description="Values at `path` that mean it did not happen.")
     pending: Names = Field(default=(), description="Values at `path` that mean not decided yet.")

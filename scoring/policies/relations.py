@@ -1,12 +1,23 @@
 """The rules about order: what must come before, what must follow, what must never be."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from scoring.policies.actions import Action, Ending, Trajectory
-from scoring.policies.binding import UNRESOLVED, argument, bound, wanted
+from scoring.policies.actions import UNRESOLVED, Action, argument
+from scoring.policies.binding import wanted
+from scoring.policies.effects import too_many
+from scoring.policies.endings import Ending
 from scoring.policies.language import AfterAmbiguous, Prohibited, Requirement, When
-from scoring.policies.sameness import groups, number, same
+from scoring.policies.sameness import number, same
+from scoring.policies.seeking import (
+    doubtful_before,
+    ended_later,
+    nearest,
+    order,
+    reactions,
+    succeeded_before,
+)
+from scoring.policies.trajectory import Trajectory
 from scoring.policies.verdict import Finding, NotEvaluable, Violation
 
 
@@ -22,30 +33,28 @@ def _preceded(
     rule: str, judged: Action, requirement: Requirement, actions: Trajectory
 ) -> Iterator[Finding]:
     values = wanted(requirement.bind, judged, actions)
-    for action in reversed(actions.before(requirement.tool, judged.started)):
-        in_time = action is not judged and action.ended <= judged.started
-        if in_time and action.succeeded and bound(action, values):
-            return
-    doubtful: list[str] = []
-    seen: list[Action] = []
-    for action in actions.of(requirement.tool):
-        about = None if action is judged else bound(action, values)
-        if action is judged or about is False:
-            continue
-        seen.append(action)
-        in_time = action.ended <= judged.started
-        if in_time and (action.ending is Ending.UNRECORDED or (action.succeeded and about is None)):
-            doubtful.append(action.step)
-    if doubtful:
-        reason = f"arguments or result of {requirement.tool} were not recorded"
-        yield NotEvaluable(rule=rule, reason=reason, steps=[judged.step, *doubtful])
+    if succeeded_before(actions, requirement.tool, judged, values, most=1):
         return
-    why = _why_not(seen, judged)
+    if doubtful := doubtful_before(actions, requirement.tool, judged, values):
+        yield _unknown(rule, judged, doubtful)
+        return
+    seen = nearest(actions, requirement.tool, judged, values)
     yield Violation(
         rule=rule,
-        message=f"{judged.tool} without {requirement.tool} before it{why}",
+        message=f"{judged.tool} without {requirement.tool} before it{_why_not(seen, judged)}",
         steps=[judged.step, *(action.step for action in seen)],
     )
+
+
+def _unknown(rule: str, judged: Action, doubtful: Sequence[Action]) -> NotEvaluable:
+    """Say that it hangs on calls of which too little is known."""
+    tool = doubtful[0].tool
+    if all(action.ending is Ending.UNCLEAR for action in doubtful):
+        reason = f"the answer of {tool} can be read either way; say under results how it is meant"
+    else:
+        reason = f"arguments or result of {tool} were not recorded"
+    steps = [judged.step, *(action.step for action in doubtful)]
+    return NotEvaluable(rule=rule, reason=reason, steps=steps)
 
 
 def _why_not(seen: Sequence[Action], judged: Action) -> str:
@@ -100,32 +109,44 @@ def after_ambiguous(
 ) -> Iterator[Finding]:
     """Yield a finding for each write of unknown result that was not followed as it must be."""
     for judged in actions.of(target):
-        if judged.ending is not Ending.AMBIGUOUS:
+        if judged.ending is not Ending.AMBIGUOUS and not judged.unknown:
             continue
-        values = wanted(asked.bind, judged, actions)
-        follower = next(
-            (
-                action
-                for action in actions.since(judged.ended)
-                if action.tool in asked.related
-                and action is not judged
-                and bound(action, values) is not False
-            ),
-            None,
-        )
-        if follower is None:
-            if asked.must_follow:
-                message = f"{target} ended ambiguously and {asked.next_must_be} never followed"
-                yield Violation(rule=rule, message=message, steps=[judged.step])
-        elif follower.tool != asked.next_must_be:
-            message = f"{follower.tool} came after an ambiguous {target}, not {asked.next_must_be}"
-            yield Violation(rule=rule, message=message, steps=[judged.step, follower.step])
+        found = _followed(rule, judged, asked, actions)
+        if isinstance(found, Violation) and judged.unknown:
+            yield _unknown(rule, judged, [judged])
+        elif found is not None:
+            yield found
+
+
+def _followed(
+    rule: str, judged: Action, asked: AfterAmbiguous, actions: Trajectory
+) -> Finding | None:
+    """Return what is wrong with the first reaction to a write whose result nobody knows."""
+    values = wanted(asked.bind, judged, actions)
+    sure, perhaps = reactions(actions, asked.related, judged, values)
+    doubtful = [one for one in perhaps if sure is None or order(one) < order(sure)]
+    if sure is None:
+        wrong = [one for one in doubtful if asked.must_follow or one.tool != asked.next_must_be]
+    else:
+        meets = sure.tool == asked.next_must_be
+        wrong = [one for one in doubtful if (one.tool == asked.next_must_be) is not meets]
+    if wrong:
+        return _unknown(rule, judged, wrong)
+    if sure is None:
+        if not asked.must_follow:
+            return None
+        message = f"{judged.tool} ended ambiguously and {asked.next_must_be} never followed"
+        return Violation(rule=rule, message=message, steps=[judged.step])
+    if sure.tool == asked.next_must_be:
+        return None
+    message = f"{sure.tool} came after an ambiguous {judged.tool}, not {asked.next_must_be}"
+    return Violation(rule=rule, message=message, steps=[judged.step, sure.step])
 
 
 def prohibited(rule: str, asked: Prohibited, actions: Trajectory) -> Iterator[Finding]:
     """Yield a finding for each prohibited relation or number of effects."""
     if asked.max_committed is not None:
-        yield from _too_many(rule, asked, asked.max_committed, actions)
+        yield from too_many(rule, asked, asked.max_committed, actions)
     elif asked.before is not None:
         yield from _too_early(rule, asked, asked.before, actions)
     elif asked.after is not None:
@@ -139,65 +160,26 @@ def _too_early(rule: str, asked: Prohibited, other: str, actions: Trajectory) ->
     """A call that came first, where the other one came only afterwards."""
     for judged in actions.of(asked.tool):
         values = wanted(asked.bind, judged, actions)
-        if any(
-            one.ended <= judged.started and one.succeeded and bound(one, values) is not False
-            for one in reversed(actions.before(other, judged.started))
-        ):
+        if succeeded_before(actions, other, judged, values, most=1):
             continue
-        later = [
-            one.step
-            for one in actions.of(other)
-            if one.ended > judged.started and bound(one, values) is not False
-        ]
-        if later:
-            message = f"{asked.tool} came before {other}"
-            yield Violation(rule=rule, message=message, steps=[judged.step, *later])
+        later, perhaps = ended_later(actions, other, judged, values)
+        if not later and not perhaps:
+            continue
+        doubtful = doubtful_before(actions, other, judged, values)
+        if doubtful or not later:
+            yield _unknown(rule, judged, doubtful or perhaps)
+            continue
+        message = f"{asked.tool} came before {other}"
+        steps = [judged.step, *(one.step for one in later)]
+        yield Violation(rule=rule, message=message, steps=steps)
 
 
 def _too_late(rule: str, asked: Prohibited, other: str, actions: Trajectory) -> Iterator[Finding]:
     for judged in actions.of(asked.tool):
         values = wanted(asked.bind, judged, actions)
-        earlier = [
-            one.step
-            for one in actions.before(other, judged.started)
-            if one is not judged
-            and one.succeeded
-            and one.ended <= judged.started
-            and bound(one, values) is not False
-        ]
-        if earlier:
+        if earlier := succeeded_before(actions, other, judged, values):
             message = f"{asked.tool} came after {other}"
-            yield Violation(rule=rule, message=message, steps=[judged.step, *earlier])
-
-
-def _too_many(rule: str, asked: Prohibited, most: int, actions: Trajectory) -> Iterator[Finding]:
-    """Count effects that took place or may have; one recognised as a repeat is none."""
-    counted: list[tuple[Action, Sequence[object]]] = []
-    for action in actions.of(asked.tool):
-        if not action.may_have_committed:
-            continue
-        entity = [argument(action, name) for name in asked.per]
-        if UNRESOLVED in entity:
-            reason = f"{', '.join(asked.per)} of {asked.tool} was not recorded"
-            yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
-            continue
-        counted.append((action, entity))
-    for effects in _effects(counted, asked.idempotency).values():
-        if len(effects) > most:
-            message = f"{len(effects)} effects of {asked.tool}, at most {most} allowed"
-            steps = [step for group in effects.values() for step in group]
+            steps = [judged.step, *(one.step for one in earlier)]
             yield Violation(rule=rule, message=message, steps=steps)
-
-
-def _effects(
-    counted: Sequence[tuple[Action, Sequence[object]]], idempotency: str | None
-) -> dict[Hashable, dict[Hashable, list[str]]]:
-    """Return by entity and by effect the steps of the calls that made it."""
-    columns = zip(*(entity for _, entity in counted), strict=True)
-    entities = list(zip(*map(groups, map(list, columns)), strict=True)) or [()] * len(counted)
-    keys = [argument(action, idempotency) if idempotency else UNRESOLVED for action, _ in counted]
-    found: dict[Hashable, dict[Hashable, list[str]]] = {}
-    for (action, _), entity, key, named in zip(counted, entities, keys, groups(keys), strict=True):
-        effect = ("step", action.step) if key is UNRESOLVED else ("key", named)
-        found.setdefault(entity, {}).setdefault(effect, []).append(action.step)
-    return found
+        elif doubtful := doubtful_before(actions, other, judged, values):
+            yield _unknown(rule, judged, doubtful)

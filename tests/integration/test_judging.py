@@ -323,7 +323,7 @@ def test_a_policy_is_tried_on_stored_runs_and_nothing_is_kept(court: Court) -> N
     one = court.post("/v1/policies/check", {"policy": policy, "run": "bad"}).json()
     assert one["counts"] == {"not_applicable": 1}
     assert rows(court.store, "grader_status") == []
-    wrong = court.post("/v1/policies/check", {"policy": {"prohibited": []}, "run": "bad"})
+    wrong = court.post("/v1/policies/check", {"policy": {"version": "2"}, "run": "bad"})
     assert wrong.status_code == 400
     assert "a policy without a rule" in wrong.json()["detail"]
     nothing = court.post("/v1/policies/check", {"policy": policy})
@@ -567,3 +567,39 @@ def test_a_plug_in_that_hangs_holds_no_other_grader_and_is_told_everywhere(
     finally:
         scheduler.stop(10)
         never.set()
+
+
+def test_judging_all_of_history_goes_on_where_a_killed_process_was(
+    court: Court, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.backfill._PAGE", 2)
+    for number in range(6):
+        court.put(make_run(f"r{number}"))
+    court.tick()
+    court.clock.later(60)
+    asked = court.scoring.backfills.ask("small", since=None, which="all")
+    own = court.scoring.judging.runs
+    pages = iter(range(2))
+
+    def dies(*given: object, **more: object) -> int:
+        if next(pages, None) is None:
+            raise KeyboardInterrupt
+        return own(*given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(court.scoring.judging, "runs", dies)
+    with pytest.raises(KeyboardInterrupt):
+        court.scoring.backfills.work("small")
+    # A new process takes it up by itself, and judges the two runs that are left.
+    court.clock.later(60)
+    court.open(CONFIG)
+    assert court.scoring.backfills.take_up() == ["small"]
+    done = court.scoring.backfills.work("small")
+    assert (done.runs, done.judged, done.failing) == (6, 2, None)
+    assert done.asked_at == asked.asked_at
+    # It has come to its end: asked for again it is another one, and nothing is left to take up.
+    court.open(CONFIG)
+    assert court.scoring.backfills.take_up() == []
+    court.clock.later(60)
+    again = court.scoring.backfills.ask("small", since=None, which="all")
+    assert again.asked_at > asked.asked_at
+    assert court.scoring.backfills.work("small").judged == 6

@@ -182,7 +182,8 @@ def _framed(value: Mapping[str, JsonValue]) -> JsonValue:
                 return value[key]
     if "response" in value and {"id", "name"} & keys and keys <= _ADK_FRAME:
         return value["response"]
-    if isinstance(value.get("content"), list) and keys <= _MCP_FRAME:
+    failed = True in (value.get("isError"), value.get("is_error"))
+    if isinstance(value.get("content"), list) and keys <= _MCP_FRAME and not failed:
         joined = joined_text(value["content"])
         return value if joined is None else joined
     return value

@@ -94,6 +94,10 @@ def test_ids_and_results_come_out_of_the_envelope(result: Any) -> None:
         ([{"text": "sunny"}], "sunny"),
         ([{"type": "text", "text": "sunny"}], "sunny"),
         ({"content": [{"type": "text", "text": "sunny"}], "isError": False}, "sunny"),
+        (
+            {"content": [{"type": "text", "text": "no"}], "isError": True},
+            '{"content": [{"type": "text", "text": "no"}], "isError": true}',
+        ),
         ({"role": "tool", "content": "sunny"}, "sunny"),
         ({"stdout": "x", "stderr": ""}, '{"stdout": "x", "stderr": ""}'),
         ([1, 2], "[1, 2]"),

@@ -4,8 +4,9 @@ import pytest
 
 from gnomon import watch
 from gnomon.clock import Nanos
-from scoring.policies.actions import HARNESS, Action, Ending
+from scoring.policies.actions import Action
 from scoring.policies.check import check_trial
+from scoring.policies.endings import HARNESS, Ending
 from scoring.policies.language import Policy, policy_of
 
 TRAJECTORY = """

@@ -8,8 +8,9 @@ from gnomon import watch
 from gnomon.clock import Nanos
 from gnomon.errors import ConfigError
 from gnomon.model import Kind, Run, RunId, SpanId, Step, TraceId
-from scoring.policies.actions import Ending, actions_of, ending_of
+from scoring.policies.actions import actions_of
 from scoring.policies.check import applies, check_run
+from scoring.policies.endings import Ending, ending_of
 from scoring.policies.language import Policy, policy_of
 
 SECOND = 1_000_000_000
@@ -82,10 +83,180 @@ def test_a_duplicate_report_of_a_call_is_not_judged_twice() -> None:
         ({"error": None, "refunds": []}, Ending.SUCCEEDED),
         ("done", Ending.SUCCEEDED),
         ([], Ending.SUCCEEDED),
+        (0, Ending.SUCCEEDED),
+        (False, Ending.UNCLEAR),
+        ({"content": [{"type": "text", "text": "no"}], "isError": True}, Ending.FAILED),
+        ({"content": [{"type": "text", "text": "timed out"}], "isError": True}, Ending.AMBIGUOUS),
+        ({"isError": False, "structuredContent": {"state": "pending"}}, Ending.PENDING),
+        ({"structuredContent": {"approved": True}}, Ending.SUCCEEDED),
+        ("pending", Ending.PENDING),
+        (" Pending \n", Ending.PENDING),
+        ("denied", Ending.FAILED),
+        ("open", Ending.UNCLEAR),
+        ("The refund was declined.", Ending.UNCLEAR),
+        (
+            "Refund once. A refund that is pending counts as well, and one that failed does not. "
+            * 2,
+            Ending.SUCCEEDED,
+        ),
+        ({"approval": {"state": "pending"}}, Ending.PENDING),
+        ({"approval": "denied", "id": 7}, Ending.FAILED),
+        ({"order": {"id": "O-1", "state": "delivered"}}, Ending.SUCCEEDED),
+        ({"order": {"id": "O-1", "state": "pending"}}, Ending.UNCLEAR),
+        ({"order": {"state": "pending"}, "customer": {"id": 1}}, Ending.SUCCEEDED),
+        ({"approved": "false"}, Ending.FAILED),
+        ({"approved": "No"}, Ending.FAILED),
+        ({"approved": None}, Ending.UNCLEAR),
+        ({"approved": "pending"}, Ending.PENDING),
+        ({"approved": "true"}, Ending.SUCCEEDED),
+        ({"verified": False}, Ending.FAILED),
+        ("504 Gateway Time-out", Ending.AMBIGUOUS),
+        ("HTTP/1.1 504 Gateway Timeout\n\n<html>", Ending.AMBIGUOUS),
+        ("404 Not Found", Ending.FAILED),
+        ("404 orders were found", Ending.SUCCEEDED),
+        ("Error: request timed out", Ending.AMBIGUOUS),
+        ("Error executing tool refund: no such order", Ending.FAILED),
+        ("The request timed out.", Ending.AMBIGUOUS),
+        ({"status": "error", "message": "timeout"}, Ending.AMBIGUOUS),
+        ({"status": "error", "message": "no such order"}, Ending.FAILED),
+        ({"status": 504}, Ending.AMBIGUOUS),
+        ({"statusCode": 403}, Ending.FAILED),
+        ({"status": 200}, Ending.SUCCEEDED),
+        ({"error": {"code": 504, "message": "Gateway"}}, Ending.AMBIGUOUS),
+        ({"error": "deadline exceeded"}, Ending.AMBIGUOUS),
+        ({"error": False}, Ending.SUCCEEDED),
+        ({"errors": ["one of two"], "data": {"id": 1}}, Ending.UNCLEAR),
     ],
 )
 def test_an_answer_is_read_for_what_it_says_of_itself(result: object, ending: Ending) -> None:
     assert ending_of(step(1, "x", {}, result), result, None) is ending
+
+
+def test_an_answer_nested_without_end_is_unclear() -> None:
+    deep: object = {"state": "pending"}
+    for _ in range(300):
+        deep = {"result": deep}
+    assert ending_of(step(1, "x", {}, deep), deep, None) is Ending.UNCLEAR
+    many: object = [{"error": {"message": ["x"] * 1000}}]
+    assert ending_of(step(1, "x", {}, many), many, None) is Ending.SUCCEEDED
+
+
+def test_a_call_whose_answer_was_not_recorded_is_no_success() -> None:
+    assert ending_of(step(1, "x", {"order": 1}), None, None) is Ending.UNRECORDED
+    gateway = step(1, "x", {}, "504 Gateway Time-out", status="error")
+    assert ending_of(gateway, "504 Gateway Time-out", None) is Ending.AMBIGUOUS
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [("granted", "kept"), ("ok", "broken"), ("wait", "broken"), (None, "not_evaluable")],
+)
+def test_a_plain_text_answer_is_read_without_a_path(answer: str | None, outcome: str) -> None:
+    text = BEFORE + "\nresults: {check: {succeeded: [granted], pending: wait}}"
+    steps = [step(1, "check", {"order": "1"}, answer), step(2, "refund", {"order": "1"}, {})]
+    assert check_run(policy(text), run(), steps).outcome == outcome
+
+
+ORDER = {"order": "1"}
+AFTER = "prohibited: [{tool: refund, after: check, bind: {order: order}}]"
+FIRST = "prohibited: [{tool: refund, before: check, bind: {order: order}}]"
+ONCE = "prohibited: [{tool: refund, max_committed: 1}]"
+KEYED = "prohibited: [{tool: refund, max_committed: 1, idempotency: key}]"
+NEXT = "after_ambiguous_write: {refund: {related: [refund, look], next_must_be: look, bind: {order: order}}}"
+FOLLOWED = NEXT.replace("next", "must_follow: true, next")
+LATE = {"error": "timeout"}
+
+
+@pytest.mark.parametrize(
+    ("text", "calls", "outcome"),
+    [
+        (BEFORE, [("check", ORDER, None), ("refund", ORDER, {})], "not_evaluable"),
+        (BEFORE, [("check", {"order": "2"}, None), ("refund", ORDER, {})], "broken"),
+        (BEFORE, [("check", None, {}), ("refund", ORDER, {})], "not_evaluable"),
+        (BEFORE, [("check", None, {"ok": False}), ("refund", ORDER, {})], "broken"),
+        (BEFORE, [("check", ORDER, None), ("check", ORDER, {}), ("refund", ORDER, {})], "kept"),
+        (AFTER, [("check", ORDER, None), ("refund", ORDER, {})], "not_evaluable"),
+        (AFTER, [("check", ORDER, {}), ("refund", ORDER, {})], "broken"),
+        (AFTER, [("check", None, {}), ("refund", ORDER, {})], "not_evaluable"),
+        (AFTER, [("check", None, {"ok": False}), ("refund", ORDER, {})], "kept"),
+        (AFTER, [("check", {"order": "2"}, None), ("refund", ORDER, {})], "kept"),
+        (FIRST, [("check", ORDER, None), ("refund", ORDER, {}), ("check", ORDER, {})],
+         "not_evaluable"),
+        (FIRST, [("refund", ORDER, {}), ("check", ORDER, {})], "broken"),
+        (FIRST, [("refund", ORDER, {}), ("check", None, {})], "not_evaluable"),
+        (FIRST, [("check", ORDER, None), ("refund", ORDER, {})], "kept"),
+        (ONCE, [("refund", ORDER, None)], "kept"),
+        (ONCE, [("refund", ORDER, None), ("refund", ORDER, {})], "not_evaluable"),
+        (ONCE, [("refund", ORDER, {}), ("refund", ORDER, LATE)], "broken"),
+        (KEYED, [("refund", {"key": 1}, {}), ("refund", None, {})], "not_evaluable"),
+        (KEYED, [("refund", {"key": 1}, {}), ("refund", {"key": "1"}, None)], "kept"),
+        (NEXT, [("refund", ORDER, LATE), ("refund", None, {})], "not_evaluable"),
+        (NEXT, [("refund", ORDER, LATE), ("look", None, {}), ("refund", ORDER, {})],
+         "not_evaluable"),
+        (NEXT, [("refund", ORDER, LATE), ("look", None, {}), ("look", ORDER, {})], "kept"),
+        (NEXT, [("refund", ORDER, LATE), ("refund", ORDER, {})], "broken"),
+        (NEXT, [("refund", ORDER, LATE)], "kept"),
+        (FOLLOWED, [("refund", ORDER, LATE)], "broken"),
+        (FOLLOWED, [("refund", ORDER, LATE), ("look", None, {})], "not_evaluable"),
+        (FOLLOWED, [("refund", ORDER, None)], "not_evaluable"),
+        (FOLLOWED, [("refund", ORDER, None), ("look", ORDER, {})], "kept"),
+        (FOLLOWED, [("refund", ORDER, {})], "kept"),
+    ],
+)  # fmt: skip
+def test_what_hangs_on_the_unrecorded_is_not_evaluable_and_nothing_else(
+    text: str, calls: list[tuple[str, object, object]], outcome: str
+) -> None:
+    steps = [step(number, *call) for number, call in enumerate(calls)]
+    assert check_run(policy(text), run(), steps).outcome == outcome
+
+
+def model_call(number: int, kind: Kind = Kind.LLM, **tokens: int | None) -> Step:
+    call = step(number, "")
+    fields = {name: getattr(call, name) for name in call.__slots__}
+    return Step(**{**fields, "kind": kind, "tool_name": None, **tokens})
+
+
+@pytest.mark.parametrize(
+    ("tokens", "calls", "outcome"),
+    [
+        ((6, 3), [(6, 3)], "kept"),
+        ((6, 3), [(6, 3), (None, None)], "not_evaluable"),
+        ((6, 3), [(6, 3), (0, None)], "not_evaluable"),
+        ((6, None), [(6, None)], "not_evaluable"),
+        ((None, 3), [(None, 3)], "not_evaluable"),
+        ((11, None), [(11, None)], "broken"),
+        ((6, 5), [(6, 5), (None, None)], "broken"),
+    ],
+)
+def test_tokens_known_in_part_keep_no_budget(
+    tokens: tuple[int | None, int | None],
+    calls: list[tuple[int | None, int | None]],
+    outcome: str,
+) -> None:
+    steps = [
+        model_call(place, input_tokens=read, output_tokens=written)
+        for place, (read, written) in enumerate(calls)
+    ]
+    spent = run(input_tokens=tokens[0], output_tokens=tokens[1], llm_calls=len(calls))
+    assert check_run(policy("budgets: {tokens: 10}"), spent, steps).outcome == outcome
+
+
+def test_embeddings_write_no_tokens_and_aggregates_hold_for_all_calls() -> None:
+    limit = policy("budgets: {tokens: 10}")
+    embedding = model_call(1, Kind.EMBEDDING, input_tokens=5)
+    assert check_run(limit, run(input_tokens=5), [embedding]).outcome == "kept"
+    whole = run(input_tokens=5, output_tokens=1, llm_calls=1, usage_source="aggregate")
+    assert check_run(limit, whole, [model_call(1)]).outcome == "kept"
+
+
+def test_a_finding_names_the_calls_nearest_to_the_judged_one_and_no_more_than_twenty() -> None:
+    failed = [step(place, "check", ORDER, {"ok": False}) for place in range(50)]
+    text = policy(BEFORE + "\nprohibited: [{tool: refund, max_committed: 1}]")
+    refunds = [step(50 + place, "refund", ORDER, {}) for place in range(50)]
+    violations = check_run(text, run(), [*failed, *refunds]).violations
+    assert violations[0].steps == ["s50", *(f"s{place}" for place in range(30, 50))]
+    assert violations[0].message == "refund without check before it (it ended as failed)"
+    assert {len(found.steps) for found in violations} == {21}
 
 
 def test_a_timeout_is_ambiguous_and_another_error_is_not() -> None:
