@@ -179,7 +179,9 @@ def _comparison(answer: JsonValue) -> None:
 
 def _look(look: JsonValue) -> str:
     reason = f"{look['verdict']}: {look['reason']}"
-    return f"{reason}, n = {look['n']}, looked at {show.when(look['seen_at'])} by {look['taken_by']}"
+    return (
+        f"{reason}, n = {look['n']}, looked at {show.when(look['seen_at'])} by {look['taken_by']}"
+    )
 
 
 def _any_time(answer: JsonValue) -> Iterator[tuple[str, object]]:
@@ -193,6 +195,8 @@ def _points(found: JsonValue) -> str:
     n = f"n = {found['n']} {found['unit']}"
     if "withheld" in found["flags"]:
         return f"withheld until the planned n, {n}"
+    if "same_tasks" in found["flags"]:
+        return f"not shown, {n}: compare on tasks"
     told = f"{_interval(found)}, {n}, {found['method']}"
     return f"{told}; a reading aid, not a test" if "exploratory" in found["flags"] else told
 

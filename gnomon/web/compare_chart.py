@@ -11,6 +11,7 @@ from gnomon.web.forest import Effect
 from gnomon.web.formats import count, plural
 from scoring.stats.results import Difference
 from scoring.versions.answers import EXPLORATORY, WITHHELD, Answer
+from scoring.versions.live import SAME_TASKS
 from scoring.versions.ruling import Ruling, day
 
 
@@ -44,6 +45,8 @@ def finding(answer: Answer, found: Difference, what: str) -> str:
         return f"{what}: {plural(found.n, found.unit)} so far, {more} the planned look"
     if answer.guard.incomplete:
         return f"{what}: not enough data, {answer.guard.incomplete}"
+    if SAME_TASKS in found.flags:
+        return f"{what}: the same tasks again, compared task by task on the other side"
     if found.low is None and found.value is None:
         return f"{what}: nothing to compare yet"
     if EXPLORATORY in found.flags:
@@ -69,7 +72,7 @@ def note(answer: Answer, found: Difference) -> str:
             "Before the planned look there is no interval, no p value and no verdict: looking early"
             " makes chance look like an effect. Counts may be read."
         )
-    if EXPLORATORY in found.flags:
+    if EXPLORATORY in found.flags and SAME_TASKS not in found.flags:
         return (
             f"A reading aid, not a test: {answer.ruling.decision.reason}, so there is no p value"
             " and no verdict."

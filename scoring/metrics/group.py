@@ -41,12 +41,13 @@ class Group:
     @property
     def clustered(self) -> bool:
         """Whether runs come in clusters."""
-        return self.units.cluster_by is not None
+        return self.unit != "run"
 
     @property
     def unit(self) -> str:
         """What one independent unit is."""
-        return self.units.cluster_by or "run"
+        scoped = self.sums.ratios["completion"]
+        return self.units.unit(repeated=scoped.clusters < scoped.runs)
 
     @property
     def excluded(self) -> dict[str, int]:
@@ -61,7 +62,7 @@ class Group:
 
     def flags(self) -> list[str]:
         """Return what is odd about every number of this group."""
-        missing = self.clustered and self.sums.totals["unclustered"] > 0
+        missing = self.units.cluster_by is not None and self.sums.totals["unclustered"] > 0
         return [*self.extra_flags, *([f"runs_without_{self.unit}"] if missing else [])]
 
     def share(

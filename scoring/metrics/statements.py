@@ -58,6 +58,17 @@ class Units:
     task: str
     slices: Mapping[str, str]
     people_usd_per_minute: float = 0.0
+    by_task: bool = False
+    """Whether runs without a cluster are alike where they try the same task."""
+
+    @property
+    def clustered(self) -> bool:
+        """Whether runs can come in clusters."""
+        return self.cluster_by is not None or self.by_task
+
+    def unit(self, *, repeated: bool) -> str:
+        """Return what one unit is: a cluster, a task if runs of tasks repeat, else a run."""
+        return self.cluster_by or (self.task if self.by_task and repeated else "run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +119,7 @@ def compiled(
     chosen, bare = _bare(runs.sql, scope, units)
     named = load("scoring.metrics")
     words = {
-        "units": named["sums_of_clusters" if units.cluster_by else "sums_of_runs"],
+        "units": named["sums_of_clusters" if units.clustered else "sums_of_runs"],
         "judged": named["judged"],
         "verdicts": named["verdicts"],
         "judgements": named["judgements"],
@@ -117,7 +128,7 @@ def compiled(
         "part": condition(part),
         "counted": per_cluster(whole=whole),
         "each": per_run(whole=whole),
-        "added": added(whole=whole, clustered=whole or units.cluster_by is not None),
+        "added": added(whole=whole, clustered=whole or units.clustered),
         **{name: condition(name) for name in _FILLED},
         "runs": chosen,
         "verdict_columns": ", ".join(VERDICT_COLUMNS),
@@ -128,6 +139,7 @@ def compiled(
     own: dict[str, Value] = {
         "cluster": units.cluster_by or "",
         "task": units.task,
+        "by_task": units.by_task,
         "people_usd_per_minute": units.people_usd_per_minute,
     }
     return Statement(sql=text, params={**runs.params, **bare, **more, **own})

@@ -144,6 +144,11 @@ class MetricsWatched(_Section):
         return self
 
     @property
+    def by_task(self) -> bool:
+        """Whether somebody named the key of tasks: runs of one task are alike."""
+        return "task" in self.compare.model_fields_set
+
+    @property
     def mix_slice(self) -> str | None:
         """The slice over which the mix of two versions is compared."""
         return self.compare.slice or next(iter(self.slices), None)
@@ -152,4 +157,8 @@ class MetricsWatched(_Section):
 def watched(watch: Watch) -> MetricsWatched:
     """Return the sections of metrics; raises ConfigError that names file, line and mend."""
     sections = {key: watch.data[key] for key in SECTIONS if watch.data.get(key) is not None}
+    compare = sections.get("compare", {})
+    if TASK_KEY in (watch.data.get("business_keys") or {}) and isinstance(compare, dict):
+        # A source of the usual key names tasks as well as `compare.task` does.
+        sections["compare"] = {"task": TASK_KEY, **compare}
     return watch.validate(sections, MetricsWatched)

@@ -8,6 +8,7 @@ from collector.reading.statements import filled
 from gnomon.clock import Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
+from scoring.metrics.guards import COMPLETENESS
 from scoring.metrics.moments import Crossed, Moments
 from scoring.metrics.parts import condition
 from scoring.metrics.scope import Scope
@@ -97,17 +98,30 @@ class Asking:
         self, asked: Sides, weeks: Sequence[int], *, undecided: bool
     ) -> Mapping[int | None, Both] | None:
         """Return sums over clusters, by case (None, 1 worst, -1 best); None without clusters."""
-        if self._units.cluster_by is None or not weeks:
+        if not self._units.clustered or not weeks:
             return None
         passed, open_ = PASSED[asked.metric]
         either = f"({passed}) OR ({open_})"
         cases: dict[int | None, tuple[str, str]] = {None: (passed, passed)}
         if undecided:
             cases |= {1: (passed, either), -1: (either, passed)}
-        return {
+        found = {
             worst: self._both(asked, weeks, {"y_new": new, "y_old": old})
             for worst, (new, old) in cases.items()
         }
+        return found if self._units.cluster_by or found[None].repeated else None
+
+    def unit(self, *, repeated: bool) -> str:
+        """Return what one unit of live runs is."""
+        return self._units.unit(repeated=repeated)
+
+    def at_shared_tasks(self, asked: Sides, weeks: Sequence[int]) -> tuple[int, int]:
+        """Return the runs of the weeks at tasks that both versions tried, and all runs."""
+        (row,) = self._read(
+            "at_shared_tasks", asked.scope, compared="same_weeks", versions=asked.versions,
+            weeks=list(weeks),
+        )  # fmt: skip
+        return int(row["shared"]), int(row["runs"])
 
     def _both(self, asked: Sides, weeks: Sequence[int], words: Mapping[str, str]) -> Both:
         (row,) = self._read(
@@ -166,9 +180,11 @@ class Asking:
             "broken", asked.scope, compared=compared, versions=asked.versions, by_task=by_task,
             **more,
         )  # fmt: skip
+        whole = [(row[f"clusters_{COMPLETENESS}"], row[f"sum_m_{COMPLETENESS}"]) for row in rows]
+        repeated = any(clusters < runs for clusters, runs in whole)
         return guard.guard_of(
             rows, [Broken.of(row) for row in broken], metric=asked.metric, base=asked.base,
-            cand=asked.cand, unit=self._units.cluster_by or "run", confidence=confidence,
+            cand=asked.cand, unit=self.unit(repeated=repeated), confidence=confidence,
         )  # fmt: skip
 
     def pending(

@@ -12,6 +12,8 @@ from scoring.stats.results import Difference, Estimate
 from scoring.stats.shown import shown_difference
 from scoring.stats.weeks import Week, compare_weeks
 
+SAME_TASKS = "same_tasks"
+"""Flag of a difference between live runs that is not shown: it would ignore that tasks are the same."""
 NO_COMMON_WEEK = (
     "the versions have no week in common: a difference between weeks is not one between versions"
 )
@@ -37,6 +39,11 @@ class Both:
     new: Moments
     old: Moments
     crossed: Crossed
+
+    @property
+    def repeated(self) -> bool:
+        """Whether a cluster has more than one run of a version."""
+        return any(side.clusters < side.runs for side in (self.new, self.old))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +94,34 @@ class LiveFound:
     weeks: int
     """Weeks both have."""
     mix: Mix | None
+    shared: int = 0
+    """Runs at tasks that both versions tried."""
+    runs: int = 0
+    """All runs of both in these weeks."""
+
+    @property
+    def paired(self) -> bool:
+        """Whether most runs are at the same tasks, so that an unpaired interval would be wrong."""
+        return 2 * self.shared > self.runs
+
+    @property
+    def why_nothing(self) -> str:
+        """Why there are no numbers, or ''."""
+        if not self.weeks:
+            return NO_COMMON_WEEK
+        if SAME_TASKS not in self.difference.flags:
+            return ""
+        return (
+            f"{self.shared} of {self.runs} runs try tasks that both versions tried: they are"
+            " compared by task, and an interval that takes them for independent would be wrong"
+        )
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return the numbers as the API writes them."""
         return {
             "difference": self.difference.as_json(),
             "weeks": self.weeks,
+            "at_shared_tasks": self.shared,
             "mix": None if self.mix is None else self.mix.as_json(),
         }
 

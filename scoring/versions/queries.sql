@@ -61,6 +61,15 @@ FROM ({{judged}})
 WHERE {{scoped}} AND version IN {versions:Array(String)}
     AND toUnixTimestamp(toDateTime(toStartOfWeek(started_at, 1), 'UTC')) IN {weeks:Array(UInt32)};
 
+-- name: at_shared_tasks
+SELECT sum(tried) AS runs, sumIf(tried, task != '' AND versions = 2) AS shared
+FROM
+(
+    SELECT task, uniqExact(version) AS versions, count() AS tried
+    FROM ({{compared}})
+    GROUP BY task
+);
+
 -- name: tries
 SELECT
     task,

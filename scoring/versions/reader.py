@@ -18,7 +18,7 @@ from scoring.versions import looks, rule
 from scoring.versions.answers import WITHHELD, Live, OnTasks, bare, honest, untested
 from scoring.versions.asking import Asking, Sides
 from scoring.versions.guard import Guard
-from scoring.versions.live import NO_COMMON_WEEK, LiveFound
+from scoring.versions.live import SAME_TASKS, LiveFound
 from scoring.versions.looks import Look, TakenBy, TakenLook, Unit
 from scoring.versions.registry import Registry, Ruled
 from scoring.versions.rule import Plan
@@ -136,6 +136,8 @@ class CompareReader:
         if plan is None:
             found, guard = self._weeks(asked, name, confidence=_LEVEL)
             found = replace(found, difference=honest(untested(found.difference), guard))
+            if found.paired:
+                found = replace(found, difference=bare(found.difference, SAME_TASKS), mix=None)
             ruling = self._registry.silent(why, found.difference.n)
         else:
             found, guard, ruling = self._weeks_ruled(asked, plan, name)
@@ -147,7 +149,7 @@ class CompareReader:
             ruling=ruling,
             guard=guard,
             found=found,
-            text=setting.absent or guard.why_nothing or ("" if found.weeks else NO_COMMON_WEEK),
+            text=setting.absent or guard.why_nothing or found.why_nothing,
         )
 
     def _weeks_ruled(
@@ -334,10 +336,11 @@ class CompareReader:
         both = {"base": asked.base, "cand": asked.cand}
         weeks, _ = weekly.common(cells, **both)
         undecided = any(cell.undecided for cell in cells)
+        clusters = self._asking.clusters(asked, weeks, undecided=undecided)
         found = weekly.between_weeks(
             cells,
-            unit=self._metrics.units.cluster_by or "run",
-            clusters=self._asking.clusters(asked, weeks, undecided=undecided),
+            unit=self._asking.unit(repeated=clusters is not None),
+            clusters=clusters,
             confidence=confidence,
             **both,
         )
@@ -345,7 +348,9 @@ class CompareReader:
         if name is not None:
             parted = weekly.mix(cells, name, confidence=confidence, **both)
         guard = self._asking.guard_of_weeks(asked, weeks, confidence=_LEVEL)
-        return LiveFound(difference=found, weeks=len(weeks), mix=parted), guard
+        shared, runs = self._asking.at_shared_tasks(asked, weeks)
+        live = LiveFound(difference=found, weeks=len(weeks), mix=parted, shared=shared, runs=runs)
+        return live, guard
 
 
 def _only(units: Sequence[Unit], new: Tried, old: Tried) -> tuple[Tried, Tried]:

@@ -27,6 +27,8 @@ class Plan:
     task: str = ""
     """The key that names a task, for a rule about tasks."""
     cluster_by: str = ""
+    by_task: str = ""
+    """The key of tasks, for a rule about live runs: runs of one task are alike."""
     slices: Mapping[str, str]
     graders: Sequence[str] = ()
     """`surface name version` of those that say what passes and what breaks a rule."""
@@ -36,8 +38,8 @@ class Plan:
         """The rule as statistics know it; its digest covers every field."""
         return replace(
             self.section.rule(),
-            unit=self.task or self.cluster_by or "run",
-            clusters=self.cluster_by,
+            unit=self.task or self.cluster_by or self.by_task or "run",
+            clusters=self.cluster_by or self.by_task,
             slices=self.slices,
             graders=tuple(self.graders),
         )
@@ -87,7 +89,7 @@ class Plan:
         """Return the rule as it is hashed, and in words."""
         pins = {
             "unit": self.rule.unit,
-            "clusters": self.cluster_by,
+            "clusters": self.rule.clusters,
             "slices": dict(self.slices),
             "trials": self.trials,
             "origin": self.section.counted_origin,
@@ -105,6 +107,7 @@ def plan_of(watched: MetricsWatched, graders: Sequence[str] = ()) -> Plan | None
         section=section,
         task=watched.compare.task if section.basis == "tasks" else "",
         cluster_by=watched.cluster_by or "",
+        by_task=watched.compare.task if watched.by_task and section.basis == "live" else "",
         slices=watched.slices if section.basis == "live" else {},
         graders=tuple(sorted(graders)),
     )

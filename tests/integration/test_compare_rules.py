@@ -17,7 +17,7 @@ from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.stats.paired import tango
-from scoring.stats.rates import newcombe
+from scoring.stats.rates import newcombe, wilson
 from scoring.store import StoredLedger
 from scoring.versions.reader import CompareReader
 from scoring.versions.schedule import LOOKS, WIDTH, looks_job
@@ -380,3 +380,57 @@ def test_a_look_that_the_job_could_not_take_says_so(world: World) -> None:
     (look,) = reader.on_tasks(SCOPE, **BOTH).ruling.looks
     assert look.by == "request"
     assert reader.take_due() == 0
+
+
+def repeated(world: World) -> None:
+    """Four runs of each of ten tasks and version: half the tasks are always solved, half never."""
+    for task in range(10):
+        for _ in range(4):
+            pair(world, f"t{task}", task < 5, task < 5)
+
+
+BY_TASK = MetricsWatched(compare=CompareSection(task="task_id"))
+
+
+def test_runs_of_one_task_are_one_unit_of_every_metric(world: World) -> None:
+    repeated(world)
+    (report,) = MetricReader(world.store, BY_TASK).metrics(LIVE)
+    shown = report.metric("completion").measure.shown
+    assert (shown.n, shown.unit, shown.method) == (10, "task_id", "korn-graubard")
+    runs = wilson(40, 80)
+    assert runs is not None
+    assert shown.low is not None
+    assert shown.low < runs.low  # type: ignore[operator]
+    guard = compare(world.store, BY_TASK).live(LIVE, **BOTH).guard.shares["aborted"]
+    assert (guard.base.n, guard.base.unit) == (10, "task_id")
+
+
+def test_runs_of_tasks_that_do_not_repeat_are_units(world: World) -> None:
+    for task in range(10):
+        world.run(verified=task < 5, keys={"task_id": f"t{task}"})
+    (report,) = MetricReader(world.store, BY_TASK).metrics(LIVE)
+    shown = report.metric("completion").measure.shown
+    assert (shown.n, shown.unit, shown.method) == (10, "run", "wilson")
+
+
+def test_live_runs_at_the_same_tasks_have_no_unpaired_interval(world: World) -> None:
+    repeated(world)
+    world.run()
+    found = compare(world.store, BY_TASK).live(LIVE, **BOTH)
+    assert (found.difference.value, found.difference.low, found.difference.high) == (None,) * 3
+    assert "same_tasks" in found.difference.flags
+    assert found.text.startswith("80 of 81 runs try tasks that both versions tried")
+    for number in range(100):  # as live traffic does
+        world.run(keys={"task_id": f"new-{number}"})
+    assert compare(world.store, BY_TASK).live(LIVE, **BOTH).difference.low is not None
+
+
+def test_a_live_rule_counts_tasks_where_they_repeat(world: World) -> None:
+    for task in range(10):
+        for trial in range(4):
+            pair(world, f"t{task}", task < 5, task < 5 or trial == task - 5)
+    section = RuleSection(kind="superiority", agent="desk", n=10, basis="live")
+    watched = MetricsWatched(compare=CompareSection(task="task_id", rule=section))
+    found = compare(world.store, watched).live(LIVE, **BOTH)
+    assert (found.ruling.n, found.difference.n, found.difference.unit) == (10, 10, "task_id")
+    assert found.ruling.decision.verdict == "FAIL"
