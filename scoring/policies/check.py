@@ -30,7 +30,8 @@ def in_scope(scope: Scope, run: Run) -> bool:
 def check_run(policy: Policy, run: Run, steps: Sequence[Step]) -> Checked:
     """Judge a production run: what was not recorded is not evaluable."""
     actions = Trajectory(actions_of(steps, policy.results))
-    findings = [*_trajectory(policy, actions), *over_budget(policy.budgets, run, steps)]
+    budgets = _careful("budgets", over_budget(policy.budgets, run, steps))
+    findings = [*_trajectory(policy, actions), *budgets]
     return _checked(policy, findings, applied=_applied(policy, actions))
 
 
@@ -69,10 +70,10 @@ def _checked(policy: Policy, findings: Iterable[Finding], *, applied: int) -> Ch
 
 def _trajectory(policy: Policy, actions: Trajectory) -> Iterator[Finding]:
     for rule, findings in _rules(policy, actions):
-        yield from _answered(rule, findings)
+        yield from _careful(rule, findings)
 
 
-def _answered(rule: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+def _careful(rule: str, findings: Iterator[Finding]) -> Iterator[Finding]:
     """Yield what a rule found; what it can not cope with is its own matter, not that of others."""
     try:
         yield from findings

@@ -330,6 +330,28 @@ def test_a_policy_is_tried_on_stored_runs_and_nothing_is_kept(court: Court) -> N
     assert "run or since" in nothing.json()["detail"]
 
 
+def test_no_run_keeps_a_policy_from_being_tried_on_the_others(court: Court) -> None:
+    nested: dict[str, object] = {}
+    for _ in range(400):
+        nested = {"part": nested}
+    for place, arguments in enumerate(({"order": "1e9999999"}, nested, {"order": "A"})):
+        run_id = f"run-{place}"
+        court.put(
+            make_run(run_id),
+            *(make_step(n, "refund", arguments, {"ok": True}, run_id=run_id) for n in (1, 2)),
+        )
+    part = {"properties": {"part": {"$ref": "#/$defs/part"}}}
+    policy = {
+        "prohibited": [{"tool": "refund", "max_committed": 1, "per": "order"}],
+        "arguments": {"refund": {"$ref": "#/$defs/part", "$defs": {"part": part}}},
+    }
+    answer = court.post("/v1/policies/check", {"policy": policy, "since": "90d"}).json()
+    assert answer["counts"] == {"broken": 2, "not_evaluable": 1}
+    for run_id, outcome in (("run-0", "broken"), ("run-1", "not_evaluable")):
+        one = court.post("/v1/policies/check", {"policy": policy, "run": run_id}).json()
+        assert one["counts"] == {outcome: 1}
+
+
 def test_policies_are_listed_with_what_they_found(court: Court) -> None:
     court.put(make_run("bad"), *bad())
     court.put(make_run("good"), *good())

@@ -398,6 +398,19 @@ def test_a_rule_that_can_not_cope_switches_no_other_rule_off() -> None:
     assert unknown.reason == "what was recorded is nested too deep to be looked through"
 
 
+@pytest.mark.parametrize("depth", [1, 400, 900, 20_000])
+def test_no_answer_is_nested_too_deep_to_be_judged(depth: int) -> None:
+    deep = '{"status": ' * depth + '"pending"' + "}" * depth
+    check = step(1, "check", {"order": "1"})
+    fields = {name: getattr(check, name) for name in check.__slots__}
+    told = Step(
+        **{**fields, "tool_result": deep, "tool_arguments": deep.replace("status", "order")}
+    )
+    text = policy(BEFORE + "\nprohibited: [{tool: refund, max_committed: 0}]")
+    checked = check_run(text, run(), [told, step(2, "refund", {"order": "1"}, {})])
+    assert "prohibited.0" in {found.rule for found in checked.violations}
+
+
 def test_arguments_are_checked_against_their_schema() -> None:
     text = """
 arguments:
