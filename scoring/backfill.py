@@ -3,8 +3,8 @@
 import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from dataclasses import replace
+from typing import Protocol
 
 import structlog
 
@@ -12,6 +12,8 @@ from collector.views import RunFilter, RunPosition
 from gnomon.clock import Clock, Nanos, to_nanos
 from gnomon.errors import Conflict, GnomonError, NotFound
 from gnomon.model import Run, RunState
+from scoring.backfill_log import Progress as Progress
+from scoring.backfill_log import Which as Which
 from scoring.grading.port import Grader, State
 from scoring.judge import Judging
 from scoring.store import Made
@@ -20,32 +22,15 @@ log = structlog.get_logger(__name__)
 
 _PAGE = 500
 
-Which = Literal["missing", "failed", "all"]
-"""Runs without a judgment; those and the ones on which the grader broke; or all of them."""
 
+class Log(Protocol):
+    """Where it is kept what was asked."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a backfill is."""
+    def note(self, progress: Progress) -> None:
+        """Write how far it is; the last word counts."""
 
-    grader: str
-    grader_version: str
-    which: Which
-    since: Nanos | None
-    asked_at: Nanos
-    begun_at: Nanos | None = None
-    """None while it waits for its turn."""
-    runs: int = 0
-    """Runs looked at."""
-    total: int | None = None
-    """Settled runs there are to look at; None until it is counted."""
-    judged: int = 0
-    """Judgments made."""
-    finished_at: Nanos | None = None
-    failing: str | None = None
-    """Why it ended early; asking again goes on where it ended."""
-    left_ns: int | None = None
-    """How long it goes on, at the rate so far; None while nobody can say."""
+    def last(self) -> Sequence[Progress]:
+        """Return what was asked last of each grader and version."""
 
 
 class Listed(Protocol):
@@ -65,9 +50,10 @@ class Backfills:
 
     name = "backfills"
 
-    def __init__(self, judging: Judging, listed: Listed, *, clock: Clock) -> None:
+    def __init__(self, judging: Judging, listed: Listed, log: Log, *, clock: Clock) -> None:
         self._judging = judging
         self._listed = listed
+        self._log = log
         self._clock = clock
         self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -76,7 +62,7 @@ class Backfills:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to work."""
+        """Begin to work, first on what the process before this one left unfinished."""
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()
 
@@ -100,19 +86,47 @@ class Backfills:
             known = self._progress.get(name)
             if known is not None and known.finished_at is None:
                 raise Conflict(f"a backfill of {name} is in work; `gnomon graders list` shows it")
+            before = self._left_of(grader, which)
             asked = Progress(
                 grader=name,
                 grader_version=grader.version,
                 which=which,
                 since=since,
-                asked_at=to_nanos(self._clock()),
+                # What was judged since it was asked for first is not judged again.
+                asked_at=to_nanos(self._clock()) if before is None else before.asked_at,
             )
+            self._log.note(asked)
             self._progress[name] = asked
         self._queue.put(name)
         return asked
 
+    def _left_of(self, grader: Grader, which: Which) -> Progress | None:
+        """Return the same backfill where it was asked for last and did not come to its end."""
+        for one in self._log.last():
+            if (one.grader, one.grader_version) == (grader.name, grader.version):
+                ended = one.finished_at is not None and one.failing is None
+                return None if ended or one.which != which else one
+        return None
+
+    def take_up(self) -> Sequence[str]:
+        """Queue what a process that ended left unfinished; return the graders."""
+        here = {(grader.name, grader.version) for grader in self._judging.graders}
+        with self._lock:
+            left = [
+                one
+                for one in self._log.last()
+                if one.finished_at is None
+                and (one.grader, one.grader_version) in here
+                and one.grader not in self._progress
+            ]
+            for one in left:
+                self._progress[one.grader] = replace(one, runs=0, judged=0, left_ns=None)
+        for one in left:
+            self._queue.put(one.grader)
+        return [one.grader for one in left]
+
     def progress(self) -> Mapping[str, Progress]:
-        """Return the last backfill of each grader since this process started."""
+        """Return the last backfill of each grader, of this process or taken up by it."""
         with self._lock:
             return dict(self._progress)
 
@@ -123,12 +137,21 @@ class Backfills:
         try:
             total = self._listed.count(where)
             self._note(name, total=total, begun_at=to_nanos(self._clock()))
-            self._walk(name, grader, where, _chosen(asked.which))
+            self._walk(name, grader, where, _chosen(asked))
         except GnomonError as error:
             self._note(name, failing=error.detail)
             log.warning("backfill_ended", grader=name, code=error.code)
+        if self._stopping.is_set():
+            return self._progress[name]  # unfinished, as the log has it: the next process goes on
         self._note(name, finished_at=to_nanos(self._clock()), left_ns=None)
+        self._keep(name)
         return self._progress[name]
+
+    def _keep(self, name: str) -> None:
+        try:
+            self._log.note(self._progress[name])
+        except GnomonError as error:
+            log.warning("backfill_not_noted", grader=name, code=error.code)
 
     def _walk(
         self, name: str, grader: Grader, where: RunFilter, again: Callable[[Made], bool]
@@ -143,7 +166,8 @@ class Backfills:
             runs = now.runs + len(page)
             self._note(name, runs=runs, judged=now.judged + done, left_ns=self._left(now, runs))
             after = RunPosition(page[-1].started_at, page[-1].run_id)
-        self._note(name, failing="the process stopped; ask again to go on")
+            self._keep(name)
+        self._note(name, failing="the process stops; the next one goes on")
 
     def _left(self, now: Progress, runs: int) -> int | None:
         if now.total is None or now.begun_at is None:
@@ -152,6 +176,10 @@ class Backfills:
         return max(0, now.total - runs) * spent // runs
 
     def _run(self) -> None:
+        try:
+            self.take_up()
+        except GnomonError as error:
+            log.warning("backfill_not_taken_up", code=error.code)
         while (name := self._queue.get()) is not None:
             if self._stopping.is_set():
                 return
@@ -174,12 +202,12 @@ class Backfills:
             self._progress[name] = replace(self._progress[name], **changes)  # type: ignore[arg-type]
 
 
-def _chosen(which: Which) -> Callable[[Made], bool]:
+def _chosen(asked: Progress) -> Callable[[Made], bool]:
     """Return which judgments that were made are made again."""
-    match which:
+    match asked.which:
         case "missing":
             return lambda made: made.state is State.WAITING
         case "failed":
             return lambda made: made.state in (State.WAITING, State.FAILED)
         case "all":
-            return lambda _made: True
+            return lambda made: made.at < asked.asked_at

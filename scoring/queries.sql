@@ -111,6 +111,12 @@ WHERE job = {job:String}
 ORDER BY window_end DESC, window_start
 LIMIT {limit:UInt32};
 
+-- name: backfills_last
+SELECT {{columns}}
+FROM backfills FINAL
+ORDER BY asked_at DESC
+LIMIT 1 BY grader, grader_version;
+
 -- name: ledger_reopen
 DELETE FROM job_ledger
 WHERE job = {{job}} AND window_end > fromUnixTimestamp64Nano({{since}}, 'UTC');

@@ -15,6 +15,7 @@ from gnomon.store import Store
 from gnomon.telemetry import Metrics
 from gnomon.watch import Watch
 from scoring.backfill import Backfills
+from scoring.backfill_log import BackfillLog
 from scoring.counters import Counters
 from scoring.grading.port import Grader
 from scoring.grading.spec import Means
@@ -89,7 +90,7 @@ def build(
     if compared.plan is not None:
         own.append(looks_job(compared, lambda: ledger.last_end(JUDGE)))
     jobs = Jobs(jobs=[*own, *more_jobs], ledger=ledger, clock=clock)
-    backfills = Backfills(judging, reader, clock=clock)
+    backfills = Backfills(judging, reader, BackfillLog(store), clock=clock)
     judgments = Judgments(
         stored=stored,
         runs=reader,
