@@ -102,6 +102,15 @@ class Refolded(BaseModel):
     traces: int
 
 
+class RereadingOut(BaseModel):
+    """How far the reading of history is."""
+
+    traces: int
+    """So many are still to be read again."""
+    until: str | None
+    """When the last of them is due to be read, RFC 3339; null where there is none."""
+
+
 class Resent(BaseModel):
     """A dead letter that is pending again."""
 

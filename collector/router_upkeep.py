@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from collector.folding.set_aside import SetAside
 from collector.letters import summary
-from collector.outgoing import Ledger, LetterOut, Refolded, Resent
+from collector.outgoing import Ledger, LetterOut, Refolded, RereadingOut, Resent
 from collector.queue.port import Books, LedgerRow, TouchedTraces
 from collector.refold import refold
 from collector.store import Reader
@@ -126,6 +126,13 @@ def add_refold(router: APIRouter, reader: Reader, touched: TouchedTraces, clock:
         now = to_nanos(clock())
         start = Nanos(0) if since is None else moment_of(since, now)
         return Json({"traces": sum(refold(reader, touched, since=start, now=now))}, status_code=202)
+
+    @router.get("/refold", operation_id="get_refold", tags=["runs"], response_model=RereadingOut)
+    def refold_left() -> Response:
+        """Return how many traces of history are still to be read again, and until when."""
+        left = touched.rereading()
+        until = None if left.until is None else rfc3339(left.until)
+        return Json({"traces": left.traces, "until": until})
 
 
 def _totals(rows: Sequence[LedgerRow]) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 
-from collector.queue.port import DeadLetter, LedgerRow, Touched
+from collector.queue.port import DeadLetter, LedgerRow, Rereading, Touched
 from collector.spans import LogRecord, Span
 from collector.views import (
     FACETS,
@@ -285,7 +285,10 @@ class MemoryBooks:
 
 
 class NothingTouched:
-    """Satisfies TouchedTraces: every trace is read."""
+    """Satisfies TouchedTraces: every trace is read, but what of history is read again."""
+
+    def __init__(self, history: Rereading | None = None) -> None:
+        self._history = history or Rereading(traces=0)
 
     def due(self, now: Nanos, limit: int) -> list[Touched]:
         return []
@@ -295,3 +298,6 @@ class NothingTouched:
     def touch(self, traces: Mapping[str, Nanos], now: Nanos) -> None: ...
 
     def wake(self, now: Nanos) -> None: ...
+
+    def rereading(self) -> Rereading:
+        return self._history

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from starlette.testclient import TestClient
 
 from collector.folding.set_aside import SetAside
+from collector.queue.port import Rereading
 from collector.spans import Span
 from collector.watched import Watched
 from gnomon.clock import from_nanos
@@ -51,11 +52,12 @@ def site(
     books: memory.MemoryBooks,
     judging: Judging | None = None,
     unread: Callable[[], Sequence[SetAside]] = tuple,
+    history: Rereading | None = None,
 ) -> Site:
     app = build_web(
         reader,
         books,
-        memory.NothingTouched(),
+        memory.NothingTouched(history),
         Watched(),
         Settings(),
         lambda: from_nanos(desk.NOW),

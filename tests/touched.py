@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from collector.queue.port import Touched
+from collector.queue.port import Rereading, Touched
 from gnomon.clock import Nanos
 
 
@@ -11,6 +11,7 @@ class MemoryTouched:
     def __init__(self) -> None:
         self.waiting: dict[str, tuple[Nanos, Touched]] = {}
         self._generation = 0
+        self.history = Rereading(traces=0)
 
     def due(self, now: Nanos, limit: int) -> Sequence[Touched]:
         ready = sorted((at, trace.trace_id) for at, trace in self.waiting.values() if at <= now)
@@ -45,3 +46,6 @@ class MemoryTouched:
         self.waiting = {
             trace_id: (min(due, now), trace) for trace_id, (due, trace) in self.waiting.items()
         }
+
+    def rereading(self) -> Rereading:
+        return self.history

@@ -79,6 +79,16 @@ class Touched:
     """Nothing of the trace came earlier since it was last forgotten; 0 = unknown."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rereading:
+    """Traces of history that somebody asked to be read again."""
+
+    traces: int
+    """So many are still to be read."""
+    until: Nanos | None = None
+    """When the last of them is due; None where there is none."""
+
+
 class TouchedTraces(Protocol):
     """Which traces changed since they were last folded. Survives a crash."""
 
@@ -93,6 +103,9 @@ class TouchedTraces(Protocol):
 
     def wake(self, now: Nanos) -> None:
         """Make every trace due that waits for its time."""
+
+    def rereading(self) -> Rereading:
+        """Return what is left of the traces given to `touch`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

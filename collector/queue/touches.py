@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from collector.queue.committer import Committer
 from collector.queue.database import ReadConnection
-from collector.queue.port import Touched
+from collector.queue.port import Rereading, Touched
 from gnomon.clock import Nanos
 
 
@@ -99,6 +99,14 @@ class SpoolTouched:
             db.execute("UPDATE touched SET due = ? WHERE due > ?", (now, now))
 
         self._committer.submit(work).result()
+
+    def rereading(self) -> Rereading:
+        """Return what is left of the traces given to `touch`."""
+        # `touch` alone names no first arrival.
+        ((traces, until),) = self._reading.all(
+            "SELECT count(*), max(due) FROM touched WHERE first_received = 0"
+        )
+        return Rereading(traces=traces, until=until)
 
     def waiting(self) -> int:
         """Return how many traces are not folded for good."""

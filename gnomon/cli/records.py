@@ -144,7 +144,24 @@ def reread(
     if as_json:
         show.as_json(answer)
     else:
-        show.notes.print(f"{answer['traces']} traces will be read again; see `gnomon ledger`")
+        show.notes.print(
+            f"{answer['traces']} traces will be read again; see `gnomon runs rereading`"
+        )
+
+
+@runs.command("rereading")
+def rereading(as_json: Json = False, url: Url = None) -> None:
+    """Show how many traces of history are still to be read again."""
+    with api(url) as client:
+        left = client.get("/v1/refold")
+    if as_json:
+        show.as_json(left)
+    elif left["traces"]:
+        show.notes.print(
+            f"{left['traces']} traces are still to be read again, until {left['until']}"
+        )
+    else:
+        show.notes.print("no trace of history is still to be read again")
 
 
 @spans.command("show")

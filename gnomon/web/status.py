@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collector.folding.set_aside import SetAside
-from collector.queue.port import Books, DeadLetter, LedgerRow, TouchedTraces
+from collector.queue.port import Books, DeadLetter, LedgerRow, Rereading, TouchedTraces
 from gnomon.clock import Nanos
 from gnomon.web.freshness import HOUR, Account, Freshness, account, accounts, freshness
 from gnomon.web.work import Work
@@ -41,6 +41,8 @@ class StatusView:
     """The address of the next page of dead letters, '' at the end."""
     done: str
     """What the last form did, in words."""
+    rereading: Rereading
+    """What is left of history that is read again."""
     work: Work | None
     """Jobs and graders; None without any."""
 
@@ -84,6 +86,7 @@ def status(
         if len(letters) > LETTERS
         else "",
         done=done,
+        rereading=touched.rereading(),
         work=work,
     )
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from collector.folding.lot import TraceFolding
 from collector.folding.rollup import RollUp
 from collector.folding.set_aside import SetAside
-from collector.queue.port import DeadLetter, LedgerRow
+from collector.queue.port import DeadLetter, LedgerRow, Rereading
 from collector.router import build_router
 from collector.store import Reader
 from collector.watched import Watched
@@ -269,7 +269,7 @@ def test_every_run_id_has_an_address_of_its_own(client: TestClient, store: Store
         ("PUT", "/v1/runs", "GET"),
         ("DELETE", "/v1/runs/a/steps", "GET"),
         ("PUT", "/v1/dead-letters/7", "GET, DELETE"),
-        ("GET", "/v1/refold", "POST"),
+        ("PUT", "/v1/refold", "GET, POST"),
     ],
 )
 def test_another_method_is_refused_with_all_that_are_answered(
@@ -470,13 +470,19 @@ def test_history_is_read_again_from_a_time_on(
     }
 
 
+def test_what_is_left_of_history_is_told(client: TestClient, touched: MemoryTouched) -> None:
+    assert client.get("/v1/refold").json() == {"traces": 0, "until": None}
+    touched.history = Rereading(traces=7, until=Nanos(1_792_584_000_000_000_000))
+    assert client.get("/v1/refold").json() == {"traces": 7, "until": "2026-10-21T12:00:00.000000000Z"}
+
+
 # The description
 
 
 def test_every_route_has_a_name_and_describes_its_errors(client: TestClient) -> None:
     described = client.get("/openapi.json").json()
     names = [op["operationId"] for path in described["paths"].values() for op in path.values()]
-    assert len(names) == len(set(names)) == 12
+    assert len(names) == len(set(names)) == 13
     for path in described["paths"].values():
         for operation in path.values():
             assert operation["responses"]["default"]["content"].keys() == {

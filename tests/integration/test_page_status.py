@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from collector.queue.port import Rereading
+from gnomon.clock import Nanos
 from gnomon.model import RunState
 from gnomon.web.cache import REST
 from gnomon.web.work import Standing
 from scoring.metrics.reader import MetricReader
 from tests import desk, judged_desk, site
+from tests import page_memory as memory
 from tests.judged_desk import GRADERS, Rows, World
 
 
@@ -18,6 +21,28 @@ from tests.judged_desk import GRADERS, Rows, World
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with judged_desk.judged_desk(tmp_path_factory.mktemp("status"), count=60) as made:
         yield made
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        (Rereading(traces=0), ""),
+        (
+            Rereading(traces=2_400, until=Nanos(desk.NOW + 90 * desk.SECOND)),
+            "; 2,400 traces of history still to be read again, about 1 m 30 s left",
+        ),
+        (
+            Rereading(traces=1, until=desk.NOW),
+            "; 1 trace of history still to be read again",
+        ),
+    ],
+)
+def test_history_that_is_read_again_is_counted_with_the_time_left(
+    left: Rereading, words: str
+) -> None:
+    made = site.site(memory.MemoryReader(), desk.books(), history=left)
+    seen = " ".join(site.page(made, "/status").words.split())
+    assert f"is read into its run{words} " in seen
 
 
 @dataclass

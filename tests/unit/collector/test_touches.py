@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from collector.queue.entries import HOUR
+from collector.queue.port import Rereading
 from collector.queue.spool import Spool
 from gnomon.clock import Nanos
 from tests.spools import NOW, SECOND, TRACE_A, TRACE_B, Hands, everything, opened, request
@@ -35,6 +36,19 @@ def test_stored_traces_are_due_at_once_and_forgotten_when_folded(spool):
     }
     spool.touched.folded(due, {})
     assert spool.touched.due(Nanos(NOW + HOUR), 10) == []
+
+
+def test_history_that_is_still_to_be_read_again_is_counted_apart_from_what_came(spool):
+    spool.put(request("a", traces=(TRACE_A,), at=NOW)).result(5)
+    spool.stored(everything(spool))
+    assert spool.touched.rereading() == Rereading(traces=0)
+    old = "0" * 31 + "7"
+    spool.touched.touch({TRACE_B: Nanos(NOW - HOUR)}, NOW)
+    spool.touched.touch({old: Nanos(NOW - HOUR)}, Nanos(NOW + SECOND))
+    assert spool.touched.rereading() == Rereading(traces=2, until=Nanos(NOW + SECOND))
+    read = [trace for trace in spool.touched.due(NOW, 10) if trace.trace_id == TRACE_B]
+    spool.touched.folded(read, {})
+    assert spool.touched.rereading() == Rereading(traces=1, until=Nanos(NOW + SECOND))
 
 
 def test_a_folded_trace_comes_back_at_its_time(spool):
