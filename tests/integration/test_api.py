@@ -473,7 +473,10 @@ def test_history_is_read_again_from_a_time_on(
 def test_what_is_left_of_history_is_told(client: TestClient, touched: MemoryTouched) -> None:
     assert client.get("/v1/refold").json() == {"traces": 0, "until": None}
     touched.history = Rereading(traces=7, until=Nanos(1_792_584_000_000_000_000))
-    assert client.get("/v1/refold").json() == {"traces": 7, "until": "2026-10-21T12:00:00.000000000Z"}
+    assert client.get("/v1/refold").json() == {
+        "traces": 7,
+        "until": "2026-10-21T12:00:00.000000000Z",
+    }
 
 
 # The description
