@@ -1,10 +1,10 @@
 """Which calls stand in a relation to a judged one: surely, or as far as anybody knows."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from gnomon.clock import Nanos
-from scoring.policies.actions import Action
+from scoring.policies.actions import UNRESOLVED, Action
 from scoring.policies.binding import bound
 from scoring.policies.trajectory import Row, Standing, Trajectory
 
@@ -23,36 +23,30 @@ def succeeded_before(
     actions: Trajectory, tool: str, judged: Action, values: Values, *, most: int = EVIDENCE
 ) -> list[Action]:
     """Return calls about these values that had surely succeeded when the judged one started."""
-    rows = actions.about(tool, values, Standing.RELIED)
+    rows, _ = _told(actions.about(tool, values, Standing.RELIED), values)
     found = (one for row in rows for one in row.ended_by(judged.started))
-    return _sorted(islice(_others(found, judged, values, is_sure), most))
+    return _sorted(islice(_others(found, judged, values), most))
 
 
 def doubtful_before(actions: Trajectory, tool: str, judged: Action, values: Values) -> list[Action]:
     """Return calls that may have: their answer or what they were about is not known."""
-    relied = actions.about(tool, values, Standing.RELIED)
-    unknown = actions.about(tool, values, Standing.UNKNOWN)
-    perhaps = (one for row in relied for one in row.ended_by(judged.started))
-    either = (one for row in unknown for one in row.ended_by(judged.started))
-    return _sorted(
-        [
-            *islice(_others(perhaps, judged, values, is_open), EVIDENCE),
-            *islice(_others(either, judged, values, is_possible), EVIDENCE),
-        ][:EVIDENCE]
-    )
+    _, relied = _told(actions.about(tool, values, Standing.RELIED), values)
+    rows = [*relied, *actions.about(tool, values, Standing.UNKNOWN)]
+    found = [one for row in rows for one in _some(row.ended_by(judged.started), judged, values)]
+    return _sorted(found)[-EVIDENCE:]
 
 
 def ended_later(
     actions: Trajectory, tool: str, judged: Action, values: Values
 ) -> tuple[list[Action], list[Action]]:
     """Return calls that had not ended when the judged one started: surely about it, perhaps."""
-    rows = actions.about(tool, values)
 
-    def found(known: Callable[[bool | None], bool]) -> list[Action]:
+    def found(rows: Sequence[Row]) -> list[Action]:
         later = (one for row in rows for one in row.ended_after(judged.started))
-        return _sorted(islice(_others(later, judged, values, known), EVIDENCE))
+        return _sorted(_some(later, judged, values))
 
-    return found(is_sure), found(is_open)
+    sure, perhaps = _told(actions.about(tool, values), values)
+    return found(sure), found(perhaps)
 
 
 def nearest(actions: Trajectory, tool: str, judged: Action, values: Values) -> list[Action]:
@@ -70,48 +64,31 @@ def reactions(
     actions: Trajectory, tools: Sequence[str], judged: Action, values: Values
 ) -> tuple[Action | None, list[Action]]:
     """Return the first call after the judged one about these values, and those that may be it."""
-    sure: list[Action] = []
-    perhaps: list[Action] = []
-    for tool in dict.fromkeys(tools):
-        for row in actions.about(tool, values):
-            sure += islice(_later(row, judged, values, is_sure), 1)
-            perhaps += islice(_later(row, judged, values, is_open), 1)
-    return min(sure, key=order, default=None), _sorted(perhaps)
+    told = [_told(actions.about(tool, values), values) for tool in dict.fromkeys(tools)]
+
+    def first(rows: Iterable[Row]) -> list[Action]:
+        each = (_others(row.started_from(judged.ended), judged, values) for row in rows)
+        return _sorted(action for calls in each for action in islice(calls, 1))
+
+    sure = first(row for rows, _ in told for row in rows)
+    perhaps = first(row for _, rows in told for row in rows)
+    return (sure[0] if sure else None), perhaps
 
 
-def is_sure(about: bool | None) -> bool:
-    """Return whether a call is known to be about the values."""
-    return about is True
-
-
-def is_open(about: bool | None) -> bool:
-    """Return whether nobody knows."""
-    return about is None
-
-
-def is_possible(about: bool | None) -> bool:
-    """Return whether it is not known to be about others."""
-    return about is not False
-
-
-def _later(
-    row: Row, judged: Action, values: Values, known: Callable[[bool | None], bool]
-) -> Iterator[Action]:
-    return _others(row.started_from(judged.ended), judged, values, known)
+def _told(rows: Sequence[Row], values: Values) -> tuple[Sequence[Row], Sequence[Row]]:
+    """Return the rows of which it can be told whether they are about the values, and the others."""
+    if UNRESOLVED in values.values():
+        return (), rows
+    return [row for row in rows if row.whole], [row for row in rows if not row.whole]
 
 
 def _some(calls: Iterable[Action], judged: Action, values: Values) -> Iterator[Action]:
-    return islice(_others(calls, judged, values, is_possible), EVIDENCE)
+    return islice(_others(calls, judged, values), EVIDENCE)
 
 
-def _others(
-    calls: Iterable[Action],
-    judged: Action,
-    values: Values,
-    known: Callable[[bool | None], bool],
-) -> Iterator[Action]:
-    """Yield the calls, but not the judged one itself, that are known or not known to be about it."""
-    return (one for one in calls if one is not judged and known(bound(one, values)))
+def _others(calls: Iterable[Action], judged: Action, values: Values) -> Iterator[Action]:
+    """Yield the calls, but not the judged one itself, that are not about other values."""
+    return (one for one in calls if one is not judged and bound(one, values) is not False)
 
 
 def _sorted(calls: Iterable[Action]) -> list[Action]:

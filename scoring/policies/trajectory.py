@@ -40,8 +40,10 @@ class Standing(Enum):
 class Row:
     """Calls that are alike, by start and by end."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool) -> None:
         self.calls: list[Action] = []
+        self.whole = whole
+        """Whether all arguments that were asked for are known of them."""
 
     @cached_property
     def _starts(self) -> list[Nanos]:
@@ -129,5 +131,7 @@ class Trajectory:
                 own = [argument(action, name) for name in names]
                 pattern = tuple(value is not UNRESOLVED for value in own)
                 key = tuple(likeness(value) for value in own if value is not UNRESOLVED)
-                found.setdefault(pattern, {}).setdefault(key, Row()).calls.append(action)
+                found.setdefault(pattern, {}).setdefault(key, Row(whole=all(pattern))).calls.append(
+                    action
+                )
         return found
