@@ -147,8 +147,9 @@ def _pulsed(found: Pulse) -> Sequence[Number]:
 def agent(reader: PageReader, judging: Judging, asked: Asked, now: Nanos) -> AgentView:
     """Return one agent by version; raises NotFound for one that never ran."""
     scope = asked.scope(now)
-    reports = {one.group: one for one in judging.metrics.metrics(scope, by="version")}
-    surfaces = {one.group: one for one in judging.metrics.surfaces(scope, by="version")}
+    measured, seven = judging.metrics.reports(scope, by="version")
+    reports = {one.group: one for one in measured}
+    surfaces = {one.group: one for one in seven}
     deploys = reader.deploys(RunFilter(agent=asked.agent))
     if not reports and not deploys:
         raise NotFound(f"no agent {asked.agent}")

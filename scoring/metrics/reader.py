@@ -124,7 +124,9 @@ class MetricReader:
 
     def metrics(self, scope: Scope, *, by: str = ALL) -> list[MetricReport]:
         """Return the nine metrics of each group; without a run one empty group, if ungrouped."""
-        groups = self.groups(scope, by)
+        return self._metrics(scope, by, self.groups(scope, by))
+
+    def _metrics(self, scope: Scope, by: str, groups: Sequence[Group]) -> list[MetricReport]:
         sides = self._sides(scope, [g.sums.group for g in groups]) if by == "version" else {}
         conditions = self._conditions(scope, by, groups)
         return [
@@ -143,7 +145,14 @@ class MetricReader:
 
     def surfaces(self, scope: Scope, *, by: str = ALL) -> list[SurfacesReport]:
         """Return the seven surfaces of each group."""
+        return self._surfaces(scope, by, self.groups(scope, by))
+
+    def reports(self, scope: Scope, *, by: str) -> tuple[list[MetricReport], list[SurfacesReport]]:
+        """Return metrics and surfaces of each group out of one reading of the sums."""
         groups = self.groups(scope, by)
+        return self._metrics(scope, by, groups), self._surfaces(scope, by, groups)
+
+    def _surfaces(self, scope: Scope, by: str, groups: Sequence[Group]) -> list[SurfacesReport]:
         graders = self._read(statement("graders", scope, self.units, by=by), "scoring.graders")
         broken = self._read(statement("rules", scope, self.units, by=by), "scoring.rules")
         return [
