@@ -104,10 +104,12 @@ PULSE = (
 )  # fmt: skip
 """What the first page asks for every few seconds."""
 
-PULSE_PARTS = frozenset({"running", "infra_error", "failed", "priced", "claim_open"})
+PULSE_PARTS = frozenset(
+    {"running", "infra_error", "failed", "priced", "claim_open", "not_summed_up", "unverified"}
+)
 """Parts that are shown beside them."""
 
-PULSE_TOTALS = ("unpriced_calls", "unclustered")
+PULSE_TOTALS = ("unpriced_calls", "unclustered", "model_steps", "steps_without_usage")
 
 TOTALS: Mapping[str, str] = {
     "model_steps": "model_steps",

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoring.metrics.moments import Moments
+from scoring.metrics.moments import NOTHING, Moments
 from scoring.metrics.parts import PARTS, RATIOS, TOTALS, Ratio
-
-NOTHING = Moments(clusters=0, m=0.0, y=0.0, mm=0.0, my=0.0, yy=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +32,15 @@ class Sums:
 
 
 def of_row(row: Mapping[str, Any]) -> Sums:
-    """Return the sums of one row of the statement `sums`; what it does not hold is 0."""
+    """Return the sums of one row of the statement `sums`.
+
+    What was not asked for is not there: read as 0 it would be a number that nobody counted.
+    """
     return Sums(
         group=row["grp"],
-        parts={name: int(row.get(f"parts_{name}", 0)) for name in PARTS},
-        ratios={name: _moments(row, name) for name in RATIOS},
-        totals={name: int(row.get(f"totals_{name}", 0)) for name in TOTALS},
+        parts={name: int(row[f"parts_{name}"]) for name in PARTS if f"parts_{name}" in row},
+        ratios={name: seen for name in RATIOS if (seen := _moments(row, name)) is not None},
+        totals={name: int(row[f"totals_{name}"]) for name in TOTALS if f"totals_{name}" in row},
         finished_ns=row["finished_ns"],
         aborted_ns=row["aborted_ns"],
         costs=row["costs"],
@@ -51,7 +52,7 @@ def of_row(row: Mapping[str, Any]) -> Sums:
     )
 
 
-def _moments(row: Mapping[str, Any], name: str) -> Moments:
+def _moments(row: Mapping[str, Any], name: str) -> Moments | None:
     ratio = RATIOS[name]
     if f"my_{name}" not in row:
         return _of_runs(row, ratio)
@@ -68,12 +69,12 @@ def _moments(row: Mapping[str, Any], name: str) -> Moments:
     )
 
 
-def _of_runs(row: Mapping[str, Any], ratio: Ratio) -> Moments:
+def _of_runs(row: Mapping[str, Any], ratio: Ratio) -> Moments | None:
     """Return the moments of a share of single runs: every product is the sum itself.
 
-    Every part of a share lies within its denominator. Nothing, where it was not asked for.
+    Every part of a share lies within its denominator. None, where it was not asked for.
     """
     if ratio.amount or f"parts_{ratio.y}" not in row or f"parts_{ratio.m}" not in row:
-        return NOTHING
+        return None
     m, y = int(row[f"parts_{ratio.m}"]), int(row[f"parts_{ratio.y}"])
     return Moments(clusters=m, m=float(m), y=float(y), mm=float(m), my=float(y), yy=float(y))
