@@ -23,6 +23,7 @@ from gnomon.clock import Nanos, to_nanos, utc_now
 from gnomon.config import Settings
 from gnomon.model import Kind, Run, RunState, RunStatus, Step
 from gnomon.watch import parse
+from scoring.metrics import watched as metrics_watched
 from scoring.policies.check import check_run
 from scoring.policies.language import policy_of
 from tests import samples
@@ -252,3 +253,9 @@ def test_the_policy_finds_the_mistakes_of_order_and_no_others(sent: Sent) -> Non
         assert not checked.not_evaluable
         met.add(truth.mistake)
     assert met == {None, *Mistake}
+
+
+def test_the_rule_of_the_comparison_speaks_of_the_agent_that_the_runs_name(sent: Sent) -> None:
+    rule = metrics_watched.watched(parse(demo_config("http://127.0.0.1:1"))).compare.rule
+    assert rule is not None
+    assert {run.agent_name for run in sent.runs.values()} == {rule.agent}
