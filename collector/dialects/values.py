@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Final
@@ -45,10 +46,27 @@ def as_json(text: str | None) -> JsonValue:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
+        mended = _HALF_PAIR.sub(_whole, text) if "\\u" in text else text
+        if mended != text:
+            return as_json(mended)
         return _slow_json(text) if "NaN" in text or "Infinity" in text else None
     except UnicodeEncodeError:
         return None
     return _slow_json(text) if len(text) >= _LONG_NUMBER and _has_long_number(text) else value
+
+
+_HALF_PAIR: Final = re.compile(
+    r"\\\\|\\u[dD][89abAB][\da-fA-F]{2}(?:\\u[dD][c-fC-F][\da-fA-F]{2})?|\\u[dD][c-fC-F][\da-fA-F]{2}"
+)
+"""Escapes of surrogates. JavaScript that cuts a text inside an emoji leaves one without its half,
+which the strict parser refuses, and with it the whole text."""
+
+_PAIR: Final = len(r"\ud83d\ude00")
+
+
+def _whole(escape: re.Match[str]) -> str:
+    found = escape[0]
+    return found if found == "\\\\" or len(found) == _PAIR else "\\ufffd"
 
 
 _LONG_NUMBER: Final = 20

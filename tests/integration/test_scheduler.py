@@ -111,3 +111,5 @@ def test_stopping_is_harmless_at_any_time(started: bool) -> None:
         scheduler.start()
     scheduler.stop(10)
     scheduler.stop(10)
+    assert scheduler.problem() in (None, "not started")
+    assert not [thread for thread in threading.enumerate() if "APScheduler" in thread.name]

@@ -99,13 +99,18 @@ class Broken:
     def __init__(self, store: Store, *failures: Exception) -> None:
         self._store = store
         self.failures = list(failures)
-        self.calls = 0
+        self.sizes: list[int] = []
+        """Bytes of each insert that was tried."""
 
-    def insert_raw(self, *args: Any, **kwargs: Any) -> None:
-        self.calls += 1
+    @property
+    def calls(self) -> int:
+        return len(self.sizes)
+
+    def insert_raw(self, sql: str, body: bytes, **kwargs: Any) -> None:
+        self.sizes.append(len(body))
         if self.failures:
             raise self.failures.pop(0)
-        self._store.insert_raw(*args, **kwargs)
+        self._store.insert_raw(sql, body, **kwargs)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +148,12 @@ def test_a_batch_that_needs_too_much_memory_is_tried_in_smaller_ones(store, spoo
     for number in range(1, 9):
         put(spool, request_of(span(number, name="n" * 300_000)).SerializeToString(), 1)
     broken = Broken(store, *[StoreUnavailable("memory", code=241)] * 2)
-    writer = Writer(spool, broken, QueueSettings(flush_after=0), clock=utc_now)
+    settings = QueueSettings(flush_after=0, batch_bytes=2_500_000)
+    writer = Writer(spool, broken, settings, clock=utc_now)
     writer.start()
     until(lambda: len(rows(store)) == 8)
     writer.stop(30)
+    first, second, third = broken.sizes[:3]
+    assert first > 2_400_000
+    assert second <= first / 2 + 1
+    assert third <= second / 2 + 1

@@ -120,7 +120,9 @@ def test_promise_3_whatever_arrives_in_whatever_order_folds_alike(drawn, shuffle
 )
 def test_no_attribute_text_makes_the_fold_raise(attributes, name):
     for scope in SCOPES:
-        fold([make_span(attributes=attributes, name=name, scope_name=scope)], watched=WATCHED)
+        made = make_span(attributes=attributes, name=name, scope_name=scope)
+        folded = fold([made], watched=WATCHED)
+        assert [step.span_id for step in folded.steps] == [made.span_id]
 
 
 @pytest.mark.skipif(not NAMES, reason=samples.WHY_SKIPPED)

@@ -70,9 +70,27 @@ def test_python_literals_are_read_and_never_evaluated():
     assert values.as_literal("'" + "x" * values.MAX_LITERAL + "'") is None
 
 
-@pytest.mark.parametrize("text", ["(" * 30_000, "-" * 60_000 + "1", "[" * 50_000, "{'\\d': 1}"])
-def test_hostile_literals_do_no_harm(text):
-    values.as_literal(text)
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"usage":5,"text":"cut \\ud83d"}', {"usage": 5, "text": "cut \ufffd"}),
+        ('["\\ud83d\\ude00","\\ude00 behind"]', ["\U0001f600", "\ufffd behind"]),
+        ('["\\\\ud83d","\\\\\\ud83d"]', ["\\ud83d", "\\\ufffd"]),
+        ('{"a":NaN,"text":"\\uDBFF"}', {"a": None, "text": "\ufffd"}),
+        ("broken \\ud83d", None),
+    ],
+)
+def test_json_with_half_a_character_is_read_with_the_replacement_sign(text, value):
+    assert values.as_json(text) == value
+
+
+@pytest.mark.parametrize("text", ["(" * 30_000, "-" * 60_000 + "1", "[" * 50_000])
+def test_literals_that_would_exhaust_the_parser_are_none(text):
+    assert values.as_literal(text) is None
+
+
+def test_an_escape_that_python_warns_of_is_read_in_silence():
+    assert values.as_literal("{'\\d': 1}") == {"\\d": 1}
 
 
 def test_flattened_lists_sort_as_numbers_and_tolerate_gaps():

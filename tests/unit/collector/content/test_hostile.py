@@ -159,6 +159,9 @@ def test_deep_json_is_read_or_kept_as_text() -> None:
             for key in KEYS:
                 for kind in (Kind.LLM, Kind.TOOL, Kind.RETRIEVAL):
                     everything(span({key: words}), kind, [])
+            kept = content.read_bodies(span({"output.value": words}), Kind.LLM).output
+            assert kept is not None
+            assert "1" in kept
 
 
 def test_ten_thousand_flattened_messages_are_read_and_no_more() -> None:
@@ -173,8 +176,12 @@ def test_lone_surrogates_are_carried() -> None:
     step = span({"output.value": "broken \ud800 text", "tool.name": "\ud800"})
     everything(step, Kind.LLM, [log("gen_ai.choice", "\ud800")])
     everything(step, Kind.TOOL, [log("gen_ai.choice", "\ud800")])
+    assert "broken " in (content.read_bodies(step, Kind.LLM).output or "")
 
 
 def test_media_of_any_text_have_a_digest() -> None:
     step = span({"output.value": [{"type": "image", "source": {"data": "not base64 \ud800"}}]})
-    everything(step, Kind.LLM, [])
+    bodies = everything(step, Kind.LLM, [])[0]
+    (media,) = parts(bodies.output)
+    assert media["type"] == "media"
+    assert len(media["bytes_sha256"]) == 64
