@@ -8,7 +8,7 @@ from typing import Literal
 from gnomon.clock import Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
-from scoring import statements as st
+from gnomon.store.statements import columns, filled
 
 Which = Literal["missing", "failed", "all"]
 """Runs without a judgment; those and the ones on which the grader broke; or all of them."""
@@ -51,5 +51,5 @@ class BackfillLog:
 
     def last(self) -> Sequence[Progress]:
         """Return what was asked last of each grader and version."""
-        sql = st.filled(self._sql["backfills_last"], columns=st.columns(Progress))
+        sql = filled(self._sql["backfills_last"], columns=columns(Progress))
         return [Progress(**row) for row in self._store.read(sql, tag="scoring.backfills_last")]

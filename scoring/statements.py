@@ -1,13 +1,11 @@
 """Where scoring's SQL varies: column lists from row types, conditions from a filter."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from gnomon.clock import Nanos, moments
+from gnomon.clock import Nanos
 from gnomon.model import Origin
-from gnomon.store.client import Value
-
-_NANOS = "fromUnixTimestamp64Nano({{{name}:Int64}}, 'UTC')"
+from gnomon.store.statements import NANOS, Where
 
 
 class ViolationPosition(NamedTuple):
@@ -37,40 +35,6 @@ class ViolationFilter:
     origin: Origin | None = Origin.PRODUCTION
     graders: tuple[tuple[str, str], ...] | None = None
     """Policies by name and version; None: whichever judged."""
-
-
-@dataclass(slots=True)
-class Where:
-    """Conditions joined by AND, and their typed parameters."""
-
-    conditions: list[str] = field(default_factory=list)
-    params: dict[str, Value] = field(default_factory=dict)
-
-    def add(self, condition: str, **params: Value) -> None:
-        """Add a condition that names its parameters."""
-        self.conditions.append(condition)
-        self.params.update(params)
-
-    @property
-    def text(self) -> str:
-        """The conditions as SQL; none is `true`."""
-        return " AND ".join(self.conditions) or "true"
-
-
-def columns(row_type: type) -> str:
-    """Return the select list of a row type: its fields, moments as nanoseconds."""
-    times = moments(row_type)
-    return ", ".join(
-        f"toUnixTimestamp64Nano({f.name}) AS {f.name}" if f.name in times else f.name
-        for f in fields(row_type)
-    )
-
-
-def filled(sql: str, **words: str) -> str:
-    """Put words such as `{{columns}}` and `{{where}}` into a statement."""
-    for name, text in words.items():
-        sql = sql.replace("{{" + name + "}}", text)
-    return sql
 
 
 _EQUAL = {
@@ -104,9 +68,9 @@ def _compiled(
 ) -> Where:
     found = Where()
     if filter_.since is not None:
-        found.add(f"started_at >= {_NANOS.format(name='since')}", since=filter_.since)
+        found.add(f"started_at >= {NANOS.format(name='since')}", since=filter_.since)
     if filter_.until is not None:
-        found.add(f"started_at < {_NANOS.format(name='until')}", until=filter_.until)
+        found.add(f"started_at < {NANOS.format(name='until')}", until=filter_.until)
     for name in names:
         value = getattr(filter_, name)
         if value is not None:
@@ -121,7 +85,7 @@ def _compiled(
 
 def behind(found: Where, at: ViolationPosition) -> None:
     """Add the condition that a row stands behind a position, newest first."""
-    moment = _NANOS.format(name="position")
+    moment = NANOS.format(name="position")
     found.add(
         f"started_at <= {moment} AND (started_at, run_id, policy, policy_version, revision, place)"
         f" < ({moment}, {{position_run:String}}, {{position_policy:String}},"

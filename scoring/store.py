@@ -14,6 +14,7 @@ from gnomon.model import Run, RunId
 from gnomon.store import Store
 from gnomon.store.engines import quoted
 from gnomon.store.sql import load
+from gnomon.store.statements import columns, filled
 from scoring import rows
 from scoring import statements as st
 from scoring.grading.port import Grader, State
@@ -158,17 +159,17 @@ class JudgmentReader:
 
     def statuses(self, runs: Sequence[Run]) -> dict[RunId, list[StatusRow]]:
         """Return the statuses of some runs at their present revision."""
-        sql = st.filled(self._sql["statuses_of_runs"], columns=st.columns(StatusRow))
+        sql = filled(self._sql["statuses_of_runs"], columns=columns(StatusRow))
         return _present(runs, map(rows.status, self._of_runs(sql, "statuses_of_runs", runs)))
 
     def labels(self, runs: Sequence[Run]) -> dict[RunId, list[LabelRow]]:
         """Return the labels of some runs at their present revision."""
-        sql = st.filled(self._sql["labels_of_runs"], columns=st.columns(LabelRow))
+        sql = filled(self._sql["labels_of_runs"], columns=columns(LabelRow))
         return _present(runs, map(rows.label, self._of_runs(sql, "labels_of_runs", runs)))
 
     def violations_of(self, runs: Sequence[Run]) -> dict[RunId, list[ViolationRow]]:
         """Return the violations of some runs at their present revision."""
-        sql = st.filled(self._sql["violations_of_runs"], columns=st.columns(ViolationRow))
+        sql = filled(self._sql["violations_of_runs"], columns=columns(ViolationRow))
         found = _present(runs, map(rows.violation, self._of_runs(sql, "violations_of_runs", runs)))
         counts = self._counted(runs)
         return {
@@ -186,9 +187,7 @@ class JudgmentReader:
         condition = st.of_violations(where)
         if after is not None:
             st.behind(condition, after)
-        sql = st.filled(
-            self._sql["violations"], columns=st.columns(ViolationRow), where=condition.text
-        )
+        sql = filled(self._sql["violations"], columns=columns(ViolationRow), where=condition.text)
         found = self._store.read(sql, tag="scoring.violations", limit=limit, bind=condition.params)
         return [rows.violation(row) for row in found]
 
@@ -209,7 +208,7 @@ class JudgmentReader:
     def violation_buckets(self, where: ViolationFilter, *, width_ns: int) -> list[ViolationBucket]:
         """Return breaches per rule and width of time, at the last judged revision of each run."""
         breaches, statuses = st.of_violations(where), st.of_statuses(where)
-        sql = st.filled(
+        sql = filled(
             self._sql["violation_buckets"], where=breaches.text, where_status=statuses.text
         )
         found = self._store.read(
@@ -223,7 +222,7 @@ class JudgmentReader:
     def status_counts(self, where: ViolationFilter) -> list[StatusCount]:
         """Return how many runs each grader and version left in which state."""
         condition = st.of_statuses(where)
-        sql = st.filled(self._sql["status_counts"], where=condition.text)
+        sql = filled(self._sql["status_counts"], where=condition.text)
         found = self._store.read(sql, tag="scoring.status_counts", bind=condition.params)
         return [StatusCount(**{**row, "state": State(row["state"])}) for row in found]
 
@@ -288,7 +287,7 @@ class StoredLedger:
     def reopen(self, job: str, since: dt.datetime) -> None:
         """Forget the windows that end after a moment; they are worked on again."""
         words = {"job": quoted(job), "since": str(to_nanos(since))}
-        self._store.command(st.filled(self._sql["ledger_reopen"], **words), tag="scoring.reopen")
+        self._store.command(filled(self._sql["ledger_reopen"], **words), tag="scoring.reopen")
 
     def last(self, job: str) -> Done | None:
         """Return the window that finished last."""
@@ -296,7 +295,7 @@ class StoredLedger:
 
     def history(self, job: str, *, limit: int) -> Sequence[Done]:
         """Return the windows that finished last, newest first."""
-        sql = st.filled(self._sql["ledger_last"], columns=st.columns(WindowRow))
+        sql = filled(self._sql["ledger_last"], columns=columns(WindowRow))
         found = self._store.read(sql, tag="scoring.ledger_last", job=job, limit=limit)
         return [
             Done(

@@ -11,6 +11,7 @@ from collector.reading.rows import Place, newest
 from collector.reading.runs import RunReader
 from gnomon.clock import Nanos
 from gnomon.model import Run, RunId, Step
+from gnomon.store.statements import columns, filled
 
 LOT_SPANS = 20_000
 """Spans of runs that are read together; a larger run comes alone."""
@@ -40,7 +41,7 @@ class ChangeReader(RunReader):
     def many_runs(self, run_ids: Iterable[str]) -> dict[RunId, Run]:
         """Return many runs by id, a few statements for all; those that do not exist are left out."""
         places = newest(self.places(run_ids))
-        sql = st.filled(self._sql["runs_at"], columns=st.columns(Run))
+        sql = filled(self._sql["runs_at"], columns=columns(Run))
         found: dict[RunId, Run] = {}
         for lot in _by_time(list(places.values())):
             for row in self._store.read(
@@ -57,7 +58,7 @@ class ChangeReader(RunReader):
 
     def counted_steps(self, runs: Sequence[Run]) -> dict[RunId, list[Step]]:
         """Return the counted steps of some runs in order of start, ties by span id."""
-        sql = st.filled(self._sql["counted_steps"], columns=st.step_columns(whole=True))
+        sql = filled(self._sql["counted_steps"], columns=st.step_columns(whole=True))
         found: dict[RunId, list[Step]] = {run.run_id: [] for run in runs}
         for traces in lists((trace for run in runs for trace in run.trace_ids), MANY_TRACES):
             for row in self._store.read(sql, tag="collector.counted_steps", traces=traces):

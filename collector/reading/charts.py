@@ -10,6 +10,7 @@ from collector.views import FACETS, Deploy, Facet, FacetCount, RunBucket, RunFig
 from gnomon.clock import LAST_MOMENT, Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
+from gnomon.store.statements import filled
 
 _KEYS = """intDiv(toUnixTimestamp64Nano(started_at), {width:Int64}) * {width:Int64} AS start,
     ifNull(agent_name, '') AS agent, ifNull(agent_version, '') AS version,
@@ -22,7 +23,7 @@ _NO_KEYS = "0 AS start, '' AS agent, '' AS version, false AS by_time, false AS b
 def facets(store: Store, where: RunFilter, *, limit: int) -> Mapping[Facet, Sequence[FacetCount]]:
     """Return the most frequent values of each facet, each without its own condition."""
     condition, others = st.faceted(where)
-    sql = st.filled(load("collector")["facets"], where=condition.text, **others)
+    sql = filled(load("collector")["facets"], where=condition.text, **others)
     (row,) = store.read(sql, tag="collector.facets", bind=condition.params)
     counted = {facet: dict(zip(*row[facet], strict=True)) for facet in FACETS}
     return {facet: _most_frequent(counted[facet], limit) for facet in FACETS}
@@ -31,7 +32,7 @@ def facets(store: Store, where: RunFilter, *, limit: int) -> Mapping[Facet, Sequ
 def counts(store: Store, where: RunFilter, *, width_ns: int) -> list[RunBucket]:
     """Return how many runs began per width of time, and how they ended: a third of `buckets`."""
     condition = st.where(where)
-    sql = st.filled(load("collector")["counts"], where=condition.text)
+    sql = filled(load("collector")["counts"], where=condition.text)
     found = store.read(sql, tag="collector.counts", width=width_ns, bind=condition.params)
     return [RunBucket(**row) for row in found]
 
@@ -61,7 +62,7 @@ class _Row(NamedTuple):
 
 def _buckets(store: Store, where: RunFilter, keys: str, grouped: str, **params: int) -> list[_Row]:
     condition = st.where(where)
-    sql = st.filled(load("collector")["buckets"], keys=keys, where=condition.text, grouped=grouped)
+    sql = filled(load("collector")["buckets"], keys=keys, where=condition.text, grouped=grouped)
     found = store.read(sql, tag="collector.buckets", bind={**condition.params, **params})
     return [_Row(rows.bucket(row), row["by_time"], row["by_version"]) for row in found]
 
@@ -80,7 +81,7 @@ def deploys(store: Store, where: RunFilter) -> list[Deploy]:
     """
     lasting = RunFilter(origin=where.origin, agent=where.agent, version=where.version)
     condition = st.where(lasting)
-    sql = st.filled(load("collector")["deploys"], where=condition.text)
+    sql = filled(load("collector")["deploys"], where=condition.text)
     found = store.read(
         sql,
         tag="collector.deploys",

@@ -13,6 +13,7 @@ from gnomon.model import Run, RunId
 from gnomon.store import Store
 from gnomon.store.client import Row
 from gnomon.store.sql import load
+from gnomon.store.statements import columns, filled
 
 _LOOK = 4
 """A look without FINAL takes so many rows for each one asked for, since folds of one run repeat it;
@@ -56,7 +57,7 @@ class RunReader:
 
         `newer` also answers newest first: the `limit` rows nearest to `after`.
         """
-        found = self._walked(where, st.columns(Run), limit, after, newer=newer)
+        found = self._walked(where, columns(Run), limit, after, newer=newer)
         return [rows.run(row) for row in found]
 
     def positions(
@@ -88,7 +89,7 @@ class RunReader:
     def count(self, where: RunFilter) -> int:
         """Return how many runs the filter finds."""
         condition = st.where(where)
-        sql = st.filled(self._sql["count_runs"], where=condition.text)
+        sql = filled(self._sql["count_runs"], where=condition.text)
         (row,) = self._store.read(sql, tag="collector.count_runs", bind=condition.params)
         return int(row["runs"])
 
@@ -97,7 +98,7 @@ class RunReader:
         place = self.standing(run_id)
         if place is None:
             return None
-        sql = st.filled(self._sql["run_at"], columns=st.columns(Run))
+        sql = filled(self._sql["run_at"], columns=columns(Run))
         found = self._store.read(
             sql, tag="collector.run_at", run_id=run_id, started_at=place.started_at
         )
@@ -201,7 +202,7 @@ class RunReader:
         condition = st.where(where)
         if after is not None:
             st.behind(condition, after, newer=newer)
-        sql = st.filled(self._sql["candidates"], where=condition.text, direction=_way(newer))
+        sql = filled(self._sql["candidates"], where=condition.text, direction=_way(newer))
         found = self._store.read(sql, tag="collector.candidates", limit=look, bind=condition.params)
         return [RunPosition(row["started_at"], row["run_id"]) for row in found]
 
@@ -216,7 +217,7 @@ class RunReader:
     ) -> list[Row]:
         """Return the valid rows at these places that fit."""
         condition = st.where(replace(where, places=places))
-        sql = st.filled(
+        sql = filled(
             self._sql["runs"], columns=columns, where=condition.text, direction=_way(newer)
         )
         return self._store.read(sql, tag="collector.runs", limit=limit, bind=condition.params)

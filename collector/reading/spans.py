@@ -9,6 +9,7 @@ from collector.spans import LogRecord, Span
 from gnomon.clock import Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
+from gnomon.store.statements import filled
 
 
 class SpanReader:
@@ -20,7 +21,7 @@ class SpanReader:
 
     def spans(self, traces: Iterable[str]) -> list[Span]:
         """Return all spans of some traces, in no order."""
-        sql = st.filled(self._sql["spans_of_traces"], columns=st.span_columns())
+        sql = filled(self._sql["spans_of_traces"], columns=st.span_columns())
         return [
             rows.span(row)
             for some in lists(traces, MANY_TRACES)
@@ -39,7 +40,7 @@ class SpanReader:
 
     def spans_at(self, keys: Iterable[Key]) -> dict[Key, Span]:
         """Return some spans by their ids; those that do not exist are left out."""
-        sql = st.filled(self._sql["spans_of_keys"], columns=st.span_columns())
+        sql = filled(self._sql["spans_of_keys"], columns=st.span_columns())
         found: dict[Key, Span] = {}
         for some in in_lots(keys):
             wanted = set(some)
@@ -55,7 +56,7 @@ class SpanReader:
 
     def logs(self, traces: Iterable[str]) -> list[LogRecord]:
         """Return all log records of some traces, in no order."""
-        sql = st.filled(self._sql["logs_of_traces"], columns=st.log_columns())
+        sql = filled(self._sql["logs_of_traces"], columns=st.log_columns())
         return [
             rows.log_record(row)
             for some in lists(traces, MANY_TRACES)
@@ -64,7 +65,7 @@ class SpanReader:
 
     def span_logs(self, trace_id: str, span_id: str) -> list[LogRecord]:
         """Return the log records that name this span, in order of time."""
-        sql = st.filled(self._sql["logs_of_span"], columns=st.log_columns())
+        sql = filled(self._sql["logs_of_span"], columns=st.log_columns())
         found = self._store.read(sql, tag="collector.logs_of_span", trace=trace_id, span=span_id)
         return [rows.log_record(row) for row in found]
 

@@ -1,23 +1,21 @@
 """Where SQL varies: column lists from row types, conditions from a filter. All from closed sets."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import orjson
 
 from collector.spans import LogRecord, Span
 from collector.views import FACETS, Among, RunFilter, RunPosition
-from gnomon.clock import moments
 from gnomon.model import Step
-from gnomon.store.client import Value
+from gnomon.store.statements import NANOS, Where, columns
 
 LARGE = ("request_params", "tool_arguments", "tool_result", "query")
 """Texts of a step that may be long; a list leaves out those above `LARGE_TEXT`."""
 
 LARGE_TEXT = 16 * 1024
 
-_NANOS = "fromUnixTimestamp64Nano({{{name}:Int64}}, 'UTC')"
 
 SPAN_COLUMNS = """trace_id, span_id, parent_span_id, trace_state, name, kind,
     toUnixTimestamp64Nano(start) AS start, toUnixTimestamp64Nano(end) AS end,
@@ -33,33 +31,6 @@ SPAN_COLUMNS = """trace_id, span_id, parent_span_id, trace_state, name, kind,
 SAME_AGENT = "agent_path = {agent_path:Array(String)}"
 SAME_TOOL = "tool_name = {tool_name:String} AND status = 'ok'"
 """Which earlier step one is compared with."""
-
-
-@dataclass(slots=True)
-class Where:
-    """Conditions joined by AND, and their typed parameters."""
-
-    conditions: list[str] = field(default_factory=list)
-    params: dict[str, Value] = field(default_factory=dict)
-
-    def add(self, condition: str, **params: Value) -> None:
-        """Add a condition that names its parameters."""
-        self.conditions.append(condition)
-        self.params.update(params)
-
-    @property
-    def text(self) -> str:
-        """The conditions as SQL; none is `true`."""
-        return " AND ".join(self.conditions) or "true"
-
-
-def columns(row_type: type) -> str:
-    """Return the select list of a row type: its fields, moments as nanoseconds."""
-    times = moments(row_type)
-    return ", ".join(
-        f"toUnixTimestamp64Nano({f.name}) AS {f.name}" if f.name in times else f.name
-        for f in fields(row_type)
-    )
 
 
 def step_columns(*, whole: bool) -> str:
@@ -84,13 +55,6 @@ def span_columns() -> str:
     """Return the select list of spans."""
     assert all(f.name in SPAN_COLUMNS for f in fields(Span) if f.compare)
     return SPAN_COLUMNS
-
-
-def filled(sql: str, **words: str) -> str:
-    """Put words such as `{{columns}}` and `{{where}}` into a statement."""
-    for name, text in words.items():
-        sql = sql.replace("{{" + name + "}}", text)
-    return sql
 
 
 def where(filter_: RunFilter) -> Where:
@@ -135,7 +99,7 @@ def faceted(filter_: RunFilter) -> tuple[Where, Mapping[str, str]]:
 def behind(found: Where, position: RunPosition, *, newer: bool) -> None:
     """Add the condition that a row stands behind (or before) a position."""
     sign = ">" if newer else "<"
-    at = _NANOS.format(name="position")
+    at = NANOS.format(name="position")
     found.add(
         f"started_at {sign}= {at} AND (started_at, run_id) {sign} ({at}, {{position_id:String}})",
         position=position.started_at,
@@ -169,11 +133,11 @@ def _has(column: str) -> Callable[[Where, str], None]:
 
 
 def _since(found: Where, value: int) -> None:
-    found.add(f"started_at >= {_NANOS.format(name='since')}", since=value)
+    found.add(f"started_at >= {NANOS.format(name='since')}", since=value)
 
 
 def _until(found: Where, value: int) -> None:
-    found.add(f"started_at < {_NANOS.format(name='until')}", until=value)
+    found.add(f"started_at < {NANOS.format(name='until')}", until=value)
 
 
 def _error_type(found: Where, value: str) -> None:

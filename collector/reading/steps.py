@@ -15,6 +15,7 @@ from gnomon.clock import Nanos
 from gnomon.model import Bodies, Kind, Step
 from gnomon.store import Store
 from gnomon.store.sql import load
+from gnomon.store.statements import columns, filled
 
 
 class StepPosition(NamedTuple):
@@ -72,7 +73,7 @@ class StepReader:
             found = self._steps_at(keys, whole=whole)
             return [found[key] for key in keys if key in found]
         page = self._store.read(
-            st.filled(self._sql["step_page"], columns=st.step_columns(whole=whole)),
+            filled(self._sql["step_page"], columns=st.step_columns(whole=whole)),
             tag="collector.step_page",
             bind={**_of(run), **behind._asdict()},
             limit=limit,
@@ -93,19 +94,19 @@ class StepReader:
             name, more = "outline", {}
         else:
             name, more = "outline_of_keys", {"spans": ids(only)["spans"]}
-        sql = st.filled(self._sql[name], columns=st.columns(Outline))
+        sql = filled(self._sql[name], columns=columns(Outline))
         found = self._store.rows(sql, tag=f"collector.{name}", bind={**_of(run), **more})
         return [rows.outline(row) for row in found]
 
     def shape(self, run: Placed) -> Shape:
         """Return where all steps of a run stand: a fraction of what their outline takes."""
-        sql = st.filled(self._sql["shape"], told=shapes.TOLD)
+        sql = filled(self._sql["shape"], told=shapes.TOLD)
         (row,) = self._store.read(sql, tag="collector.shape", bind=_of(run))
         return shapes.shape(row, run.trace_ids)
 
     def told(self, run: Placed) -> list[Told]:
         """Return what the steps of a run tell, each difference once."""
-        sql = st.filled(self._sql["told"], told=shapes.TOLD)
+        sql = filled(self._sql["told"], told=shapes.TOLD)
         found = self._store.rows(sql, tag="collector.told", bind=_of(run))
         return [shapes.told(row) for row in found]
 
@@ -117,7 +118,7 @@ class StepReader:
         """
         same = st.SAME_AGENT if step.kind is Kind.LLM else st.SAME_TOOL
         found = self._store.read(
-            st.filled(self._sql["call_before"], columns=st.columns(Earlier), same=same),
+            filled(self._sql["call_before"], columns=columns(Earlier), same=same),
             tag="collector.call_before",
             bind=_of(run),
             kind=step.kind,
@@ -158,7 +159,7 @@ class StepReader:
         ]
 
     def _steps_at(self, keys: Sequence[Key], *, whole: bool) -> dict[Key, ListedStep]:
-        sql = st.filled(self._sql["steps_of_keys"], columns=st.step_columns(whole=whole))
+        sql = filled(self._sql["steps_of_keys"], columns=st.step_columns(whole=whole))
         found: dict[Key, ListedStep] = {}
         for some in in_lots(keys, MANY_SPANS):
             for row in self._store.read(sql, tag="collector.steps_of_keys", bind=ids(some)):

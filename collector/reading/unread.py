@@ -7,6 +7,7 @@ from collector.reading import statements as st
 from collector.reading.lots import MANY_TRACES, lists
 from gnomon.store import Store
 from gnomon.store.sql import load
+from gnomon.store.statements import filled
 
 _KEPT = 64
 _CUT = (
@@ -41,7 +42,7 @@ class LineReader:
         return self._lines("step_keys_of_traces", traces)
 
     def _lines(self, name: str, traces: Iterable[str], **words: str) -> bytes:
-        sql = st.filled(self._sql[name], **words)
+        sql = filled(self._sql[name], **words)
         return b"".join(
             self._store.lines(sql, tag=f"collector.{name}", settings=_CALM, traces=some)
             for some in lists(traces, MANY_TRACES)

@@ -14,7 +14,6 @@ import orjson
 import structlog
 
 from collector.queue.port import Books, Signal
-from collector.reading.statements import filled
 from collector.receiving.intake import COMMIT_SECONDS, Intake, Parcel
 from collector.tables import otlp
 from collector.tables.shape import Shape, shape_of
@@ -25,6 +24,7 @@ from gnomon.service import Background
 from gnomon.store import Store
 from gnomon.store.client import Value
 from gnomon.store.sql import load
+from gnomon.store.statements import filled
 
 log = structlog.get_logger(__name__)
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from collector.reading import relations
-from collector.reading.statements import filled
 from gnomon.errors import InputError
 from gnomon.store.client import Value
 from gnomon.store.sql import load
+from gnomon.store.statements import filled
 from scoring.metrics.parts import PARTS, PULSE, PULSE_PARTS, PULSE_TOTALS, RATIOS, TOTALS, condition
 from scoring.metrics.scope import Scope
 from scoring.rows import VerdictRow

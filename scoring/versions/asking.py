@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collector.reading.statements import filled
 from gnomon.clock import Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
+from gnomon.store.statements import filled
 from scoring.metrics.guards import COMPLETENESS
 from scoring.metrics.moments import Crossed, Moments
 from scoring.metrics.parts import condition

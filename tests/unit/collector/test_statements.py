@@ -7,6 +7,7 @@ from collector.spans import LogRecord
 from collector.views import FACETS, RunFilter, RunPosition
 from gnomon.clock import Nanos
 from gnomon.model import Origin, RunState, RunStatus
+from gnomon.store.statements import columns
 
 
 def compiled(where: RunFilter) -> tuple[str, dict[str, object]]:
@@ -95,7 +96,7 @@ def test_a_position_bounds_the_time_first() -> None:
 
 
 def test_columns_are_the_fields_of_the_row_type_with_moments_as_numbers() -> None:
-    assert st.columns(LogRecord) == snapshot(
+    assert columns(LogRecord) == snapshot(
         "trace_id, span_id, toUnixTimestamp64Nano(time) AS time, toUnixTimestamp64Nano(observed) AS observed, event_name, severity, body, resource, attributes, scope_name"
     )
 

@@ -1,10 +1,10 @@
 from gnomon.clock import Nanos
+from gnomon.store.statements import columns
 from scoring.rows import WindowRow
 from scoring.statements import (
     ViolationFilter,
     ViolationPosition,
     behind,
-    columns,
     of_statuses,
     of_violations,
 )
