@@ -8,7 +8,8 @@ from scoring.jobs import Job
 from scoring.versions.reader import CompareReader
 
 LOOKS = "looks"
-WIDTH = dt.timedelta(minutes=5)
+WIDTH = dt.timedelta(minutes=1)
+"""Only looks that are not taken cost a query; so much later a planned one is taken at most."""
 
 Watermark = Callable[[], dt.datetime | None]
 
@@ -53,5 +54,5 @@ def looks_job(compare: CompareReader, watermark: Watermark) -> Job:
         watermark=watermark,
         beginning=watermark,
         upcoming=schedule.upcoming,
-        purpose="takes the planned looks of the comparison rule as soon as their runs are judged",
+        purpose="takes the planned looks of the comparison rule within a minute of their verdicts",
     )
