@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -23,10 +23,8 @@ from scoring.grading.spec import Means, Said
 from scoring.grading.templates import (
     HOLE,
     PARAM,
-    argument,
     filled,
     refuse_wrong_select,
-    refuse_wrong_words,
     url_part,
 )
 
@@ -39,6 +37,9 @@ LARGEST = 1024**2
 _HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _CARRIED = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?")
 """What a header can carry: one line of ASCII, without blanks around it."""
+
+_UNFILLED = re.compile(r"(?<!\$)\{(\w+)\}")
+"""What looks like the key of a run where none is filled in; `${…}` is a shell's own."""
 
 _FACTS = frozenset(
     {"run_id", "conversation_id", "user_id", "agent_name", "agent_version", "task_id"}
@@ -106,7 +107,7 @@ class HttpSource(Said):
         """The keys it is filled with, and where each stands."""
         return ((("url",), name) for name in HOLE.findall(self.url))
 
-    def problems(self) -> Iterator[tuple[Place, str]]:
+    def problems(self, _: Set[str]) -> Iterator[tuple[Place, str]]:
         """Yield what is wrong on this machine, and where it was written."""
         for name, path in self.secret_headers.items():
             try:
@@ -148,7 +149,7 @@ class SqlSource(Said):
         """The keys it is filled with, and where each stands."""
         return ((("query",), name) for name in PARAM.findall(self.query))
 
-    def problems(self) -> Iterator[tuple[Place, str]]:
+    def problems(self, _: Set[str]) -> Iterator[tuple[Place, str]]:
         """Yield nothing: the store is asked later."""
         yield from ()
 
@@ -157,39 +158,55 @@ class SqlSource(Said):
         names = sorted(set(PARAM.findall(self.query)))
 
         def asked(run: Run) -> JsonValue | Unknown:
-            found = {name: key_of(run, name) for name in names}
-            given = {name: value for name, value in found.items() if value is not None}
-            lacking = [name for name in names if name not in given]
-            if lacking:
-                return Unknown(reason=f"the run has no {', '.join(lacking)}")
+            lacking = _lacking(run, names)
+            if lacking is not None:
+                return lacking
+            given = {name: key_of(run, name) or "" for name in names}
             return guarded(lambda: _row(means.store, self.query, given, timeout), given.values())
 
         return asked
 
 
 class CommandSource(Said):
-    """Run a program without a shell; it gets the run as JSON and answers with JSON."""
+    """Run a program without a shell; it gets the run as JSON and answers with JSON.
+
+    Its words are the operator's alone: what an agent or its users wrote reaches it on its input,
+    where no shell, interpreter or launcher can take it for code or for an option.
+    """
 
     argv: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
-        description="Program (whole path) and arguments; `{business_key}` may be in arguments."
+        description="Program (whole path) and arguments, handed over as they stand."
+    )
+    keys: tuple[str, ...] = Field(
+        default=(), description="Business keys it needs; of a run without one nothing is asked."
     )
     env: dict[str, str] = {}
     directory: Path | None = None
 
     @field_validator("argv")
     @classmethod
-    def _fixed_program(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        refuse_wrong_words(value)
+    def _whole_path(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not PurePosixPath(value[0]).is_absolute():
+            raise ValueError(
+                f"{value[0]} is no whole path; write where the program lies,"
+                f" such as /usr/bin/{value[0]}"
+            )
         return value
 
     @property
     def names(self) -> Iterator[tuple[Place, str]]:
-        """The keys it is filled with, and where each stands."""
-        for place, word in enumerate(self.argv):
-            yield from ((("argv", place), name) for name in HOLE.findall(word))
+        """The keys it asks for, and where each stands."""
+        return ((("keys", place), name) for place, name in enumerate(self.keys))
 
-    def problems(self) -> Iterator[tuple[Place, str]]:
+    def problems(self, known: Set[str]) -> Iterator[tuple[Place, str]]:
         """Yield what is wrong on this machine, and where it was written."""
+        for place, word in enumerate(self.argv):
+            for name in sorted(known & set(_UNFILLED.findall(word))):
+                yield (
+                    ("argv", place),
+                    f"{{{name}}} is not filled in here: the program reads the run as JSON from its"
+                    f" input; name {name} under keys",
+                )
         if self.directory is not None and not self.directory.is_dir():
             yield (
                 ("directory",),
@@ -201,16 +218,19 @@ class CommandSource(Said):
         from scoring.grading.command_check import ask
 
         def asked(run: Run) -> JsonValue | Unknown:
-            words = [filled(word, partial(key_of, run), argument) for word in self.argv]
-            why = next((why for _, why in words if why is not None), None)
-            if why is not None:
-                return Unknown(reason=why)
+            lacking = _lacking(run, self.keys)
+            if lacking is not None:
+                return lacking
             said = json.dumps(facts_of(run)).encode()
-            argv = [word for word, _ in words]
 
             def work() -> JsonValue | Unknown:
                 return ask(
-                    argv, said, timeout, env=self.env, directory=self.directory, stop=means.stop
+                    self.argv,
+                    said,
+                    timeout,
+                    env=self.env,
+                    directory=self.directory,
+                    stop=means.stop,
                 )
 
             return guarded(work, self.env.values())
@@ -256,7 +276,7 @@ class Sources(Said):
                     f"{{{name}}} is no key of a run; there are {', '.join(sorted(known))}:"
                     " correct it, or say under business_keys where it is found",
                 )
-        for place, why in source.problems():
+        for place, why in source.problems(known):
             yield (kind, *place), why
 
 
@@ -273,6 +293,11 @@ def facts_of(run: Run) -> Mapping[str, JsonValue]:
         "business_keys": dict(run.business_keys),
         "output": run.output,
     }
+
+
+def _lacking(run: Run, names: Iterable[str]) -> Unknown | None:
+    lacking = [name for name in names if key_of(run, name) is None]
+    return Unknown(reason=f"the run has no {', '.join(lacking)}") if lacking else None
 
 
 def _secret(path: Path) -> str:

@@ -280,21 +280,29 @@ def test_a_table_is_asked_with_typed_parameters(tmp_path: Path) -> None:
         assert isinstance(ask(none, means=means), Abstained)
 
 
-def by_command(code: str, *arguments: str) -> dict[str, Any]:
-    return {"command": {"argv": [sys.executable, "-c", code, *arguments]}, "timeout": "1s"}
+def by_command(code: str, *keys: str) -> dict[str, Any]:
+    command: dict[str, Any] = {"argv": [sys.executable, "-c", code]}
+    if keys:
+        command["keys"] = list(keys)
+    return {"command": command, "timeout": "1s"}
 
 
-def test_a_program_gets_the_run_and_answers_in_json() -> None:
+@pytest.mark.parametrize(
+    "order", ["O-1", "$(touch x); O-1", "--delete", "a\0b", "'\n\"", "ö" * 9999]
+)
+def test_a_program_gets_the_run_and_answers_in_json(order: str) -> None:
     code = (
         "import json, sys; run = json.load(sys.stdin);"
-        "print(json.dumps({'passed': run['business_keys']['order'] == sys.argv[1]}))"
-    )
-    answer = ask(by_command(code, "{order}"), business_keys={"order": "$(touch x); O-1"})
+        f"print(json.dumps({{'passed': run['business_keys']['order'] == {order!r}}}))"
+    ).replace("\0", "\\0")
+    answer = ask(by_command(code, "order"), business_keys={"order": order})
     assert isinstance(answer, Label)
-    assert answer.passed is True, "the key arrives as it is: there is no shell"
-    assert isinstance(ask(by_command(code, "{order}")), Abstained)
-    option = ask(by_command(code, "{order}"), business_keys={"order": "--delete"})
-    assert isinstance(option, Abstained)
+    assert answer.passed is True, "the key arrives as it is"
+
+
+def test_a_program_is_not_started_for_a_run_without_its_keys() -> None:
+    answer = ask(by_command("raise SystemExit(1)", "order"))
+    assert answer == Abstained(reason="the run has no order")
 
 
 @pytest.mark.parametrize(
