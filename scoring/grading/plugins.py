@@ -1,7 +1,7 @@
 """People's own graders: found by entry point, set up by gnomon.yaml, and never trusted with more."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import Literal, TypeVar
@@ -15,12 +15,14 @@ from scoring.grading.limit import Bounded, TookTooLong
 from scoring.grading.port import (
     GROUP,
     Answer,
+    CheckFailed,
     Evidence,
     Grader,
     GraderKind,
     Surface,
     TryAgain,
 )
+from scoring.grading.redaction import guarded, told, without
 from scoring.grading.spec import Name, Said
 
 T = TypeVar("T")
@@ -53,10 +55,9 @@ def load(spec: Plugin) -> "Own":
     try:
         make: Callable[..., Grader] = found[spec.entry].load()
         grader = make(**spec.options)
-    except (Exception, SystemExit) as error:
-        raise ValueError(
-            f"{spec.entry} can not be made: {type(error).__name__}: {error}"
-        ) from error
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - told without what it was given
+        said = without(told(error), texts_of(spec.options))
+        raise ValueError(f"{spec.entry} can not be made: {said}") from None
     return checked(grader, spec)
 
 
@@ -77,6 +78,7 @@ def checked(grader: Grader, spec: Plugin) -> "Own":
         kind=kind,
         look=look,
         bounded=Bounded(limit=spec.timeout, name=name),
+        given=tuple(texts_of(spec.options)),
     )
 
 
@@ -90,6 +92,8 @@ class Own:
     kind: GraderKind
     look: Callable[[Evidence], Answer]
     bounded: Bounded
+    given: Sequence[str] = ()
+    """The texts of its options: a token may be among them, and no reason tells one."""
 
     def until(self, stop: Callable[[], bool]) -> "Own":
         """Return the grader that nobody waits for any more once the process stops."""
@@ -99,10 +103,10 @@ class Own:
         """Ask the plug-in; raises CheckFailed when it takes too long or something is away for it."""
         lent = _Lent(evidence)
         try:
-            answer = self.bounded(lambda: _looked(self.look, lent))
+            answer = guarded(lambda: self.bounded(lambda: _looked(self.look, lent)), self.given)
         except TookTooLong:
             raise
-        except Exception:
+        except CheckFailed:
             lent.refuse_if_away()
             raise
         lent.refuse_if_away()
@@ -110,11 +114,29 @@ class Own:
 
 
 def _looked(look: Callable[[Evidence], Answer], evidence: Evidence) -> Answer:
+    """Ask; what a plug-in raises leaves as a failed check, whatever it is."""
     try:
         return look(evidence)
+    except (CheckFailed, GeneratorExit):
+        raise
     except Unavailable as error:
         # Something it asked is away; the store is not.
-        raise TryAgain(f"{type(error).__name__}: {error}") from error
+        raise TryAgain(told(error)) from error
+    except BaseException as error:
+        # SystemExit, too: sys.exit in a plug-in must not end all judging.
+        raise CheckFailed(told(error)) from error
+
+
+def texts_of(value: JsonValue) -> Iterator[str]:
+    """Yield every text in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from texts_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_of(inner)
 
 
 class _Lent:

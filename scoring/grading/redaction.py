@@ -27,8 +27,15 @@ def guarded(work: Callable[[], T], values: Iterable[str]) -> T:
     except CheckFailed as error:
         raise type(error)(without(str(error), values)) from None
     except Exception as error:  # noqa: BLE001 - told as a failure of the check, without its text's secrets
-        said = without(str(error), values)
-        raise CheckFailed(f"the check broke: {type(error).__name__}: {said}") from None
+        raise CheckFailed(f"the check broke: {without(told(error), values)}") from None
+
+
+def told(error: BaseException) -> str:
+    """Return the class and words of an error; of one that cannot say what it is, its class."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - the words of a plug-in's error are code of the plug-in
+        return type(error).__name__
 
 
 def without(text: str, values: Iterable[str]) -> str:

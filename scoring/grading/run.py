@@ -22,6 +22,7 @@ from scoring.grading.port import (
     Surface,
     TryAgain,
 )
+from scoring.grading.redaction import told
 from scoring.rows import LabelRow, StatusRow, ViolationRow
 
 _LONGEST = 2_000
@@ -82,14 +83,7 @@ def _asked(grader: Grader, evidence: Evidence, ask: Ask) -> Answer | GraderFaile
     except BaseException as error:  # noqa: BLE001 - the plug-in boundary; recorded as an answer
         # SystemExit and KeyboardInterrupt, too: graders run in threads of their own, where neither
         # comes from the operator, and a plug-in that calls sys.exit must not end all judging.
-        return GraderFailed(reason=_told(error))
-
-
-def _told(error: BaseException) -> str:
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - an error of a plug-in that can not say what it is
-        return type(error).__name__
+        return GraderFailed(reason=told(error))
 
 
 def rows_of(

@@ -11,7 +11,16 @@ from gnomon.errors import ConfigError, StoreUnavailable, Unavailable
 from gnomon.model import Bodies, Step
 from gnomon.watch import parse, read
 from scoring.grading import plugins
-from scoring.grading.port import Answer, Evidence, Grader, Label, State, Surface
+from scoring.grading.port import (
+    Answer,
+    CheckFailed,
+    Evidence,
+    Grader,
+    Label,
+    State,
+    Surface,
+    TryAgain,
+)
 from scoring.grading.run import judge
 from scoring.grading.spec import Means
 from scoring.watched import watched
@@ -153,6 +162,47 @@ def test_what_is_away_for_a_plug_in_is_not_the_store_being_away() -> None:
 
     why = "Unavailable: the shop did not answer (try 1 of 5)"
     assert judged(of_own(asks), Seen()) == (State.FAILED, why)
+
+
+TOKEN = "sk-live-0123456789"
+HOLDS_TOKEN = {"options": {"auth": {"token": TOKEN}}}
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError(TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("raised", "why"),
+    [
+        (ValueError(f"Bearer {TOKEN} refused"), "ValueError: Bearer [hidden] refused"),
+        (CheckFailed(f"401 for {TOKEN}"), "401 for [hidden]"),
+        (TryAgain(f"503 for {TOKEN}"), "503 for [hidden] (try 1 of 5)"),
+        (Unavailable(f"{TOKEN} is away"), "Unavailable: [hidden] is away (try 1 of 5)"),
+        (SystemExit(TOKEN), "SystemExit: [hidden]"),
+        (KeyboardInterrupt(), "KeyboardInterrupt: "),
+        (Mute(), "Mute"),
+    ],
+)
+def test_no_reason_tells_what_a_plug_in_was_given(raised: BaseException, why: str) -> None:
+    def raises(_: Evidence) -> Answer:
+        raise raised
+
+    assert judged(of_own(raises, **HOLDS_TOKEN), Seen()) == (State.FAILED, why)
+
+
+def test_a_plug_in_that_cannot_be_made_tells_no_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(**options: object) -> Grader:
+        raise ValueError(f"no access with {options}")
+
+    here = EntryPoint(name="own", value="own:Own", group="gnomon.graders")
+    monkeypatch.setattr(EntryPoint, "load", lambda _self: make)
+    monkeypatch.setattr(plugins, "entry_points", lambda **_: EntryPoints([here]))
+    text = f"graders: [{{type: plugin, entry: own, options: {{auth: [{TOKEN}]}}}}]"
+    with pytest.raises(ConfigError, match="no access with") as caught:
+        watched(parse(text))
+    assert TOKEN not in caught.value.detail
 
 
 @pytest.mark.parametrize("swallows", [False, True])
