@@ -49,7 +49,9 @@ def demo(
     runs: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Stop sending after so many runs, the 400 of the history included."
+            min=1,
+            help="Stop sending after so many runs, the 400 of the history included; the 160 of the"
+            " rehearsal, which Compare shows, come before them.",
         ),
     ] = None,
     data: Annotated[

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import random
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,8 @@ from collector.receiving.receivers import build_receivers
 from collector.spans import Span
 from collector.watched import watched
 from gnomon.cli.demo import Totals, Truth, demo_config, demo_policy, run_traffic
-from gnomon.cli.demo.releases import Mistake
+from gnomon.cli.demo.rehearsal import TASKS
+from gnomon.cli.demo.releases import RELEASES, Mistake
 from gnomon.clock import Nanos, to_nanos, utc_now
 from gnomon.config import Settings
 from gnomon.model import Kind, Run, RunState, RunStatus, Step
@@ -117,7 +119,8 @@ def test_a_repeated_request_is_recognised_and_counted_once(sent: Sent) -> None:
 
 def test_there_is_a_run_for_every_ticket_and_no_other(sent: Sent) -> None:
     assert set(sent.runs) == set(sent.totals.truths)
-    assert len(sent.runs) == 400
+    environments = Counter(run.environment for run in sent.runs.values())
+    assert environments == {"production": 400, "rehearsal": TASKS * len(RELEASES)}
     assert len(sent.folded.steps) == sent.totals.spans
 
 
@@ -142,10 +145,10 @@ def test_runs_know_who_what_and_when(sent: Sent) -> None:
         assert run.agent_name == "cx-agent"
         assert run.agent_version == truth.agent_version
         assert run.service_name == "refund-desk"
-        assert run.environment == "production"
         assert run.conversation_id == truth.conversation
         assert run.user_id == truth.customer
-        assert run.business_keys == {
+        assert ("task_id" in run.business_keys) == (run.environment == "rehearsal")
+        assert {key: run.business_keys[key] for key in run.business_keys if key != "task_id"} == {
             "order_id": truth.order,
             "ticket_id": truth.ticket,
             "customer_id": truth.customer,

@@ -59,7 +59,7 @@ def run_traffic(
     """Send a day of history that ends at `start`, then live traffic; return what was sent.
 
     `on_truth` hears what really happened in a run once all its spans are acknowledged.
-    Without a number of runs the rehearsal of the new release goes ahead of the history.
+    The rehearsal of the new release goes ahead of the history and does not count into `runs`.
     `endpoint` is the receiver's OTLP/HTTP base (`http://127.0.0.1:4318`); with `grpc_address`
     (`127.0.0.1:4317`) every fifth request goes there. Ends after `runs` runs (None: never) or
     when `stop` is set. `speed` sets how many live requests come in; their own pace stays real.
@@ -79,8 +79,7 @@ def run_traffic(
         on_truth=on_truth,
     )
     try:
-        if runs is None:
-            traffic.rehearse(seed)
+        traffic.rehearse(seed)
         return traffic.run(runs=runs, speed=speed)
     finally:
         for sender in senders:
