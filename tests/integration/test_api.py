@@ -24,7 +24,7 @@ from tests import samples
 from tests.books import MemoryBooks
 from tests.odd_ids import ODD_IDS
 from tests.row_writer import RowWriter
-from tests.stores import ENGINES, emptied, migrated_store, put
+from tests.stores import put
 from tests.touched import MemoryTouched
 
 NOW = dt.datetime(2026, 12, 2, 12, 30, tzinfo=dt.UTC)
@@ -36,19 +36,6 @@ LETTER = DeadLetter(
     id=7, source="traces/http/loopback", signal="traces", reason="refused_by_store", detail="no",
     items=3, size=10, received_at=Nanos(5), buried_at=Nanos(6),
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def opened(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Store]:
-    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
-        yield store
-
-
-@pytest.fixture
-def store(opened: Store) -> Store:
-    return emptied(opened)
 
 
 @pytest.fixture

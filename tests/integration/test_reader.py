@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -25,23 +24,10 @@ from gnomon.model import (
 from gnomon.store import Store
 from tests import samples
 from tests.row_writer import RowWriter
-from tests.stores import ENGINES, emptied, migrated_store, put
+from tests.stores import put
 
 HOUR = 3_600_000_000_000
 START = 490_000 * HOUR
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def opened(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Store]:
-    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
-        yield store
-
-
-@pytest.fixture
-def store(opened: Store) -> Store:
-    return emptied(opened)
 
 
 def make_run(number: int, **values: object) -> Run:

@@ -1,6 +1,5 @@
 """What is asked of all steps of a run at once, in both engines."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,23 +10,9 @@ from gnomon.clock import Nanos
 from gnomon.model import Kind, Run, RunId, RunStatus, SpanId, Step, TraceId
 from gnomon.store import Store
 from tests.row_writer import RowWriter
-from tests.stores import ENGINES, emptied, migrated_store
 
 START = 490_000 * 3_600_000_000_000
 TRACES = ("t" * 32, "u" * 32)
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def opened(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Store]:
-    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
-        yield store
-
-
-@pytest.fixture
-def store(opened: Store) -> Store:
-    return emptied(opened)
 
 
 def step(number: int, **values: object) -> Step:

@@ -3,7 +3,6 @@
 import json
 import socket
 import threading
-from collections.abc import Iterator
 
 import grpc
 import httpx2
@@ -17,12 +16,6 @@ from gnomon.errors import ConfigError, DiskFull, QueueFull
 from tests import otlp
 from tests.memory_queue import MemoryQueue
 from tests.receiving import GOOD, PROTOBUF, SERVICES, Answered, House, house_of, wait_for
-
-
-@pytest.fixture
-def house() -> Iterator[House]:
-    yield from house_of()
-
 
 both = pytest.mark.parametrize("transport", ["http", "grpc"])
 

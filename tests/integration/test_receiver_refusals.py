@@ -2,7 +2,6 @@
 
 import gzip
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import grpc
@@ -27,12 +26,6 @@ from tests.receiving import (
     house_of,
     json_span,
 )
-
-
-@pytest.fixture
-def house() -> Iterator[House]:
-    yield from house_of()
-
 
 both = pytest.mark.parametrize("transport", ["http", "grpc"])
 

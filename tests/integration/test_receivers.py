@@ -3,7 +3,6 @@
 import gzip
 import threading
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
 import grpc
@@ -37,12 +36,6 @@ from tests.receiving import (
     house_of,
     json_span,
 )
-
-
-@pytest.fixture
-def house() -> Iterator[House]:
-    yield from house_of()
-
 
 both = pytest.mark.parametrize("transport", ["http", "grpc"])
 

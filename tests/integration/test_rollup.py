@@ -1,6 +1,6 @@
 import random
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -22,7 +22,7 @@ from gnomon.model import Run, RunState, Step
 from gnomon.store import Store
 from tests import samples
 from tests.scripted_folding import ScriptedFolding
-from tests.stores import ENGINES, emptied, migrated_store, put
+from tests.stores import put
 from tests.touched import MemoryTouched
 
 SECOND = 1_000_000_000
@@ -36,19 +36,6 @@ MANY = [
 ]
 
 pytestmark = pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def opened(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Store]:
-    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
-        yield store
-
-
-@pytest.fixture
-def store(opened: Store) -> Store:
-    return emptied(opened)
 
 
 class House:

@@ -12,25 +12,9 @@ from gnomon.clock import Nanos, to_nanos, utc_now
 from gnomon.config import QueueSettings
 from gnomon.errors import DiskFull, StoreRefused, StoreUnavailable
 from gnomon.store import Store
-from gnomon.store.migrate import bring_up_to_date
-from tests.stores import ENGINES, fresh_store
 from tests.traffic import open_spool, put, request_of, rows, span, until, write
 
 ALWAYS = (Nanos(0), Nanos(2**62))
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def engine(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with fresh_store(request.param, tmp_path_factory.mktemp("store")) as store:
-        bring_up_to_date(store)
-        yield store
-
-
-@pytest.fixture
-def store(engine: Store) -> Store:
-    for table in ("spans", "logs"):
-        engine.command(f"TRUNCATE TABLE {table}", tag="tests.truncate")
-    return engine
 
 
 @pytest.fixture

@@ -6,9 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -28,19 +26,7 @@ from gnomon.errors import (
     StoreHeld,
     Unavailable,
 )
-from tests.spools import ALWAYS, NOW, T0, TRACE_A, TRACE_B, Hands, everything, opened, request, row
-
-
-@pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
-def spool(tmp_path: Path, clock: Hands) -> Iterator[Spool]:
-    spool = opened(tmp_path, clock)
-    yield spool
-    spool.stop(5)
+from tests.spools import ALWAYS, NOW, T0, TRACE_A, TRACE_B, everything, opened, request, row
 
 
 def test_a_request_comes_back_as_it_was_put(spool):

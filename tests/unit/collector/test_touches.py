@@ -1,27 +1,9 @@
 """Traces that changed: due at once, forgotten when folded, never lost."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from collector.queue.entries import HOUR
 from collector.queue.port import Rereading
-from collector.queue.spool import Spool
 from gnomon.clock import Nanos
-from tests.spools import NOW, SECOND, TRACE_A, TRACE_B, Hands, everything, opened, request
-
-
-@pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
-def spool(tmp_path: Path, clock: Hands) -> Iterator[Spool]:
-    spool = opened(tmp_path, clock)
-    yield spool
-    spool.stop(5)
+from tests.spools import NOW, SECOND, TRACE_A, TRACE_B, everything, request
 
 
 def test_stored_traces_are_due_at_once_and_forgotten_when_folded(spool):

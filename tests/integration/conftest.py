@@ -1,0 +1,27 @@
+"""The real parts that several of these tests stand on."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gnomon.store import Store
+from tests.receiving import House, house_of
+from tests.stores import ENGINES, emptied, migrated_store
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def opened(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Store]:
+    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
+        yield store
+
+
+@pytest.fixture
+def store(opened: Store) -> Store:
+    return emptied(opened)
+
+
+@pytest.fixture
+def house() -> Iterator[House]:
+    yield from house_of()
