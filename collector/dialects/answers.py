@@ -3,66 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from collector.dialects.belief import as_tokens
+from collector.dialects.spellings import at, total_in, usage_in
 from collector.dialects.values import as_text
 from gnomon.model import JsonValue
 
 ID_PREFIXES = ("chatcmpl", "cmpl", "resp_", "msg_")
 """Ids that a provider gave; others are made up by a library (M9)."""
-
-Path = tuple[str, ...]
-
-_INPUT: tuple[Path, ...] = (
-    ("prompt_tokens",),
-    ("input_tokens",),
-    ("prompt_token_count",),
-    ("promptTokenCount",),
-)
-_OUTPUT: tuple[Path, ...] = (
-    ("completion_tokens",),
-    ("output_tokens",),
-    ("candidates_token_count",),
-    ("candidatesTokenCount",),
-)
-_CACHED: tuple[Path, ...] = (
-    ("prompt_tokens_details", "cached_tokens"),
-    ("input_tokens_details", "cached_tokens"),
-    ("input_token_details", "cache_read"),
-    ("cache_read_input_tokens",),
-    ("cached_content_token_count",),
-    ("cachedContentTokenCount",),
-)
-_CACHE_WRITE: tuple[Path, ...] = (
-    ("cache_creation_input_tokens",),
-    ("prompt_tokens_details", "cache_write_tokens"),
-    ("input_tokens_details", "cache_write_tokens"),
-    ("input_token_details", "cache_creation"),
-)
-_REASONING: tuple[Path, ...] = (
-    ("completion_tokens_details", "reasoning_tokens"),
-    ("output_tokens_details", "reasoning_tokens"),
-    ("output_token_details", "reasoning"),
-    ("thoughts_token_count",),
-    ("thoughtsTokenCount",),
-)
-USAGE_PATHS: Mapping[str, tuple[Path, ...]] = {
-    "input_tokens": _INPUT,
-    "output_tokens": _OUTPUT,
-    "cached_tokens": _CACHED,
-    "cache_write_tokens": _CACHE_WRITE,
-    "reasoning_tokens": _REASONING,
-}
-
-_ANTHROPIC_INPUT: Path = ("input_tokens",)
-_ANTHROPIC_CACHE = frozenset({"cache_read_input_tokens", "cache_creation_input_tokens"})
-_INCLUSIVE_DETAILS = frozenset(
-    {"input_tokens_details", "input_token_details", "prompt_tokens_details"}
-)
-"""Objects beside `input_tokens` by which OpenAI and LangChain break it down: it holds them."""
-
-_GEMINI_OUTPUT: frozenset[Path] = frozenset(
-    {("candidates_token_count",), ("candidatesTokenCount",)}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,46 +19,11 @@ class Answer:
     model: str | None = None
     finish_reasons: tuple[str, ...] = ()
     usage: Mapping[str, int] = field(default_factory=dict)
+    total: int | None = None
+    """All tokens of the call, as the provider adds them up."""
 
 
 NO_ANSWER = Answer()
-
-
-def at(value: JsonValue, path: Path) -> JsonValue:
-    """Return what lies at a path of keys, or None."""
-    for part in path:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(part)
-    return value
-
-
-def usage_in(value: JsonValue) -> dict[str, int]:
-    """Read a usage object of OpenAI, Anthropic, Gemini or LangChain into the inclusive meaning.
-
-    Counts that are not believed are `BEYOND` or more.
-    """
-    if not isinstance(value, dict):
-        return {}
-    usage: dict[str, int] = {}
-    told_at: dict[str, Path] = {}
-    for name, paths in USAGE_PATHS.items():
-        for path in paths:
-            count = as_tokens(at(value, path))
-            if count is not None:
-                usage[name] = count
-                told_at[name] = path
-                break
-    if told_at.get("input_tokens") == _ANTHROPIC_INPUT and _is_anthropic(value):
-        usage["input_tokens"] += usage.get("cached_tokens", 0) + usage.get("cache_write_tokens", 0)
-    if told_at.get("output_tokens") in _GEMINI_OUTPUT:
-        usage["output_tokens"] += usage.get("reasoning_tokens", 0)
-    return usage
-
-
-def _is_anthropic(usage: Mapping[str, JsonValue]) -> bool:
-    """Tell whether `input_tokens` leaves out what was read from the cache and written to it (3.3)."""
-    return not _ANTHROPIC_CACHE.isdisjoint(usage) and _INCLUSIVE_DETAILS.isdisjoint(usage)
 
 
 def answer_in(body: JsonValue) -> Answer:
@@ -158,6 +69,7 @@ def _provider(body: dict[str, JsonValue]) -> Answer:
             *choices, *candidates, body.get("stop_reason"), body.get("finish_reason")
         ),
         usage=usage_in(usage),
+        total=total_in(usage),
     )
 
 
@@ -175,6 +87,7 @@ def _langchain(body: dict[str, JsonValue]) -> Answer:
         model=_text(at(meta, ("model_name",)) or at(meta, ("model",))),
         finish_reasons=_reasons(at(meta, ("finish_reason",)), at(meta, ("stop_reason",))),
         usage=usage_in(usage),
+        total=total_in(usage),
     )
 
 
@@ -182,11 +95,13 @@ def _haystack(body: dict[str, JsonValue]) -> Answer:
     """Read a Haystack generator's output: replies[0].meta, or meta[0] beside plain replies."""
     reply = _first(body.get("replies"))
     meta = at(reply, ("meta",)) or at(reply, ("_meta",)) or _first(body.get("meta"))
+    usage = at(meta, ("usage",))
     return Answer(
         id=_id(at(meta, ("id",))),
         model=_text(at(meta, ("model",))),
         finish_reasons=_reasons(at(meta, ("finish_reason",))),
-        usage=usage_in(at(meta, ("usage",))),
+        usage=usage_in(usage),
+        total=total_in(usage),
     )
 
 

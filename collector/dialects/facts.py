@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from collector.dialects.answers import NO_ANSWER, Answer, answer_in
+from collector.dialects.spellings import usage_in
 from collector.dialects.values import as_data
 from collector.spans import Event, Span
 from gnomon.model import MODEL_CALLS, JsonValue, Kind
@@ -23,6 +24,7 @@ class Facts:
     __slots__ = (
         "_answer",
         "_parsed",
+        "_usages",
         "answer_key",
         "attributes",
         "dialect",
@@ -40,6 +42,7 @@ class Facts:
         self.kind = Kind.OTHER
         self.failed = False
         self._parsed: dict[str, JsonValue] = {}
+        self._usages: dict[str, Mapping[str, int]] = {}
         self._answer: Answer | None = None
         self.answer_key = ""
 
@@ -72,6 +75,12 @@ class Facts:
                 return None
             value = value.get(part)
         return value
+
+    def usage(self, key: str, *, without_cache: bool | None = None) -> Mapping[str, int]:
+        """Return the tokens that the usage object of an attribute tells; read once."""
+        if key not in self._usages:
+            self._usages[key] = usage_in(self.data(key), without_cache=without_cache)
+        return self._usages[key]
 
     def last_event(self, name: str) -> Event | None:
         """Return the latest span event of that name."""

@@ -1,12 +1,11 @@
-"""The table of tokens, cost and latency (2.6), and what the token fields mean (3.3)."""
+"""The table of tokens, cost and latency (2.6)."""
 
 import datetime as dt
-from collections.abc import Collection, Mapping
 
-from collector.dialects.answers import usage_in
 from collector.dialects.belief import BEYOND, LONGEST_NS, as_tokens, as_usd, as_wait
 from collector.dialects.facts import Facts
 from collector.dialects.rules import Field, Only, Source, count, dollars, inside, keys, of_span
+from collector.dialects.spellings import usage_in
 from collector.dialects.values import as_int, unquoted
 from gnomon.clock import Nanos, to_nanos
 from gnomon.model import JsonValue, Kind
@@ -20,17 +19,48 @@ TOKEN_FIELDS = (
 )
 
 _USAGE = "gen_ai.usage"
-_DETAILS = "langfuse.observation.usage_details"
 _MLFLOW = "mlflow.chat.tokenUsage"
-_LANGSMITH = "langsmith.metadata.usage_metadata"
+OBJECTS = ("langfuse.observation.usage_details", _MLFLOW, "langsmith.metadata.usage_metadata")
+"""Attributes that hold a usage object: all token fields are read from them, in any spelling."""
+
+PROVIDER_METADATA = "ai.response.providerMetadata"
+"""Vercel's object of what each provider tells beyond the common counts."""
 
 
 def _counted(rule: str, *names: str) -> tuple[Source, ...]:
     return keys(rule, *names, take=count)
 
 
-def _json(rule: str, key: str, *paths: str) -> tuple[Source, ...]:
-    return inside(rule, key, *paths, take=as_tokens)
+def _told(rule: str, field: str) -> tuple[Source, ...]:
+    """Return the sources of a field that are usage objects."""
+
+    def take(facts: Facts, key: str) -> JsonValue:
+        raw = _is_raw_mlflow(facts) if key == _MLFLOW else None
+        return facts.usage(key, without_cache=raw).get(field)
+
+    return keys(rule, *OBJECTS, take=take)
+
+
+def _is_raw_mlflow(facts: Facts) -> bool:
+    """MLflow copies the counters of Anthropic and Bedrock, and writes OpenAI's under their names."""
+    return unquoted(facts.attributes.get("mlflow.message.format")) in ("anthropic", "bedrock")
+
+
+def _of_provider(rule: str, field: str) -> tuple[Source, ...]:
+    """Return the source of a detail that is what a provider adds to Vercel's counts."""
+
+    def take(facts: Facts, key: str) -> JsonValue:
+        told = facts.data(key)
+        for one in told.values() if isinstance(told, dict) else ():
+            if isinstance(one, dict):
+                inner = (one.get(name) for name in ("usage", "usageMetadata"))
+                flat = [part for part in (one, *inner) if isinstance(part, dict)]
+                found = usage_in({name: part[name] for part in flat for name in part})
+                if field in found:
+                    return found[field]
+        return None
+
+    return keys(rule, PROVIDER_METADATA, take=take)
 
 
 def _is_claude_code(facts: Facts) -> bool:
@@ -66,9 +96,7 @@ TOKENS: tuple[Field, ...] = (
                 "ai.usage.promptTokens",
                 "ai.usage.tokens",
             ),
-            *_json("T1", _DETAILS, "input", "prompt_tokens", "input_tokens"),
-            *_json("T1", _MLFLOW, "input_tokens"),
-            *_json("T1", _LANGSMITH, "input_tokens"),
+            *_told("T1", "input_tokens"),
             *keys("T1", "input_tokens", take=count, when=_is_claude_code),
         ),
     ),
@@ -84,9 +112,7 @@ TOKENS: tuple[Field, ...] = (
                 "ai.usage.outputTokens",
                 "ai.usage.completionTokens",
             ),
-            *_json("T2", _DETAILS, "output", "completion_tokens", "output_tokens"),
-            *_json("T2", _MLFLOW, "output_tokens"),
-            *_json("T2", _LANGSMITH, "output_tokens"),
+            *_told("T2", "output_tokens"),
             *keys("T2", "output_tokens", take=count, when=_is_claude_code),
         ),
     ),
@@ -99,21 +125,16 @@ TOKENS: tuple[Field, ...] = (
                 f"{_USAGE}.cache_read_input_tokens",
                 f"{_USAGE}.details.cache_read_tokens",
                 f"{_USAGE}.details.cached_tokens",
+                f"{_USAGE}.details.cache_read_input_tokens",
+                f"{_USAGE}.details.cached_content_tokens",
                 "llm.token_count.prompt_details.cache_read",
                 "llm.token_count.prompt_details.cache_input",
                 "ai.usage.cachedInputTokens",
                 "ai.usage.inputTokenDetails.cacheReadTokens",
             ),
-            *_json(
-                "T3",
-                _DETAILS,
-                "input_cached_tokens",
-                "cache_read_input_tokens",
-                "prompt_tokens_details.cached_tokens",
-            ),
-            *_json("T3", _MLFLOW, "cache_read_input_tokens"),
-            *_json("T3", _LANGSMITH, "input_token_details.cache_read"),
+            *_told("T3", "cached_tokens"),
             *_counted("T3", "cache_read_tokens"),
+            *_of_provider("T3", "cached_tokens"),
         ),
     ),
     Field(
@@ -126,11 +147,14 @@ TOKENS: tuple[Field, ...] = (
                 f"{_USAGE}.cache_creation_input_tokens",
                 f"{_USAGE}.cache_write_input_tokens",
                 f"{_USAGE}.details.cache_write_tokens",
+                f"{_USAGE}.details.cache_creation_input_tokens",
                 "llm.token_count.prompt_details.cache_write",
                 "ai.usage.inputTokenDetails.cacheWriteTokens",
-                "cache_creation_tokens",
             ),
+            *_told("T4", "cache_write_tokens"),
+            *_counted("T4", "cache_creation_tokens"),
             *keys("T4", *_LIFETIMES, take=_of_lifetimes),
+            *_of_provider("T4", "cache_write_tokens"),
         ),
     ),
     Field(
@@ -142,98 +166,28 @@ TOKENS: tuple[Field, ...] = (
                 f"{_USAGE}.reasoning_tokens",
                 "llm.usage.reasoning_tokens",
                 f"{_USAGE}.details.reasoning_tokens",
+                f"{_USAGE}.details.thoughts_tokens",
                 "llm.token_count.completion_details.reasoning",
                 "ai.usage.reasoningTokens",
                 "ai.usage.outputTokenDetails.reasoningTokens",
             ),
-            *_json("T5", _DETAILS, "output_reasoning_tokens"),
-            *_json("T5", _LANGSMITH, "output_token_details.reasoning"),
+            *_told("T5", "reasoning_tokens"),
+            *_of_provider("T5", "reasoning_tokens"),
         ),
     ),
 )
 
-AGGREGATES: Mapping[str, str] = {
-    "gen_ai.aggregated_usage.input_tokens": "input_tokens",
-    "gen_ai.aggregated_usage.output_tokens": "output_tokens",
-    "gen_ai.aggregated_usage.cache_read.input_tokens": "cached_tokens",
-    "gen_ai.aggregated_usage.cache_write.input_tokens": "cache_write_tokens",
-    "gen_ai.aggregated_usage.cache_creation.input_tokens": "cache_write_tokens",
-    "gen_ai.aggregated_usage.details.reasoning_tokens": "reasoning_tokens",
-}
-"""T7: what pydantic-ai 2 calls an aggregate."""
-
-_CREWAI: Mapping[str, str] = {
-    "prompt_tokens": "input_tokens",
-    "completion_tokens": "output_tokens",
-    "cached_prompt_tokens": "cached_tokens",
-    "cache_creation_tokens": "cache_write_tokens",
-    "reasoning_tokens": "reasoning_tokens",
-}
+TOTAL_KEYS = (
+    "gen_ai.usage.total_tokens",
+    "llm.usage.total_tokens",
+    "llm.token_count.total",
+    "ai.usage.totalTokens",
+    "gen_ai.client.token.usage",
+)
+"""T6: used to check what the others mean, never to fill."""
 
 RESTATED = (("T3", "metadata.usage_object"), ("T5", "gen_ai.usage.raw"))
 """Objects in which a gateway or a library restates the usage it has written into token keys."""
-
-_TOTALS = ("input_tokens", "output_tokens")
-
-
-def told_elsewhere(facts: Facts, own: Collection[str]) -> dict[str, tuple[str, str, int]]:
-    """Return rule, key and count of what the token keys of a model call leave open.
-
-    The provider's answer fills field by field (M8). An object that restates the usage fills input
-    and output; what it says beyond them only where the span has neither under a key of its own.
-    """
-    found: dict[str, tuple[str, str, int]] = {}
-    told = [] if facts.failed else [("M8", facts.answer_key, facts.answer.usage)]
-    bare = not any(name in own for name in _TOTALS)
-    for rule, key in RESTATED:
-        if key in facts.attributes:
-            restated = usage_in(facts.data(key))
-            told.append((rule, key, {n: restated[n] for n in restated if bare or n in _TOTALS}))
-    for rule, key, usage in told:
-        for name, tokens in usage.items():
-            if name not in own:
-                found.setdefault(name, (rule, key, tokens))
-    return found
-
-
-def aggregated(facts: Facts) -> dict[str, int]:
-    """Return what a span says about the calls below it under the keys made for that (T7)."""
-    totals: dict[str, int] = {}
-    for key in AGGREGATES.keys() & facts.attributes.keys():
-        value = as_tokens(facts.attributes[key])
-        if value is not None:
-            totals[AGGREGATES[key]] = value
-    if "crewai.crew.usage_metrics" in facts.attributes:
-        metrics = facts.data("crewai.crew.usage_metrics")
-        for name, field in _CREWAI.items():
-            value = as_tokens(metrics.get(name)) if isinstance(metrics, dict) else None
-            if value is not None:
-                totals.setdefault(field, value)
-    return totals
-
-
-def is_exclusive(facts: Facts, input_key: str | None) -> bool:
-    """Tell whether the input tokens leave out cache reads and writes at this source (3.3).
-
-    `input_key`: the attribute they stand in; None where they were not read from one.
-    """
-    if input_key is None or input_key == "input_tokens":
-        return input_key is not None
-    return facts.dialect == "openllmetry" and facts.span.scope_name.endswith(".bedrock")
-
-
-def inclusive(usage: dict[str, int], *, exclusive: bool, failed: bool) -> bool:
-    """Bring tokens into the inclusive meaning, in place; True when the guard had to mend them."""
-    if usage.get("input_tokens") == 0 and usage.get("output_tokens") == 0 and not failed:
-        for name in [name for name, value in usage.items() if value == 0]:
-            del usage[name]
-    if "input_tokens" not in usage:
-        return False
-    cache = usage.get("cached_tokens", 0) + usage.get("cache_write_tokens", 0)
-    if exclusive or cache > usage["input_tokens"]:
-        usage["input_tokens"] += cache
-        return not exclusive
-    return False
 
 
 def _known_cost(facts: Facts, key: str) -> JsonValue:

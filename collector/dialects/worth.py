@@ -9,9 +9,16 @@ from collector.dialects.failures import FAILURE_MARKS
 from collector.dialects.kinds import BY_KEY
 from collector.dialects.scopes import VENDORS
 from collector.dialects.table import INDEX
-from collector.dialects.usage import AGGREGATES
+from collector.dialects.tally import AGGREGATES
+from collector.dialects.usage import RESTATED, TOTAL_KEYS
 
-READ: Final = INDEX.keys | BY_KEY.keys() | AGGREGATES.keys() | FAILURE_MARKS.keys() | CONTENT_KEYS
+READ: Final = (
+    INDEX.keys.union(TOTAL_KEYS, (key for _, key in RESTATED))
+    | BY_KEY.keys()
+    | AGGREGATES.keys()
+    | FAILURE_MARKS.keys()
+    | CONTENT_KEYS
+)
 """Attributes that a rule reads by name: these are never dropped."""
 
 _NUMBERED: Final = re.compile(r"(.+?)\.(\d{1,9})(?:\.|$)")

@@ -10,6 +10,7 @@ from collector.dialects.belief import BEYOND, as_tokens, as_usd, drop_beyond
 from collector.dialects.content import ordered
 from collector.dialects.failures import cut_message, error_type_of
 from collector.dialects.read import read_span
+from collector.dialects.tally import settle
 from collector.dialects.usage import TOKEN_FIELDS
 from collector.dialects.values import as_object, found
 from collector.folding.steps import Draft, set_finish_reason
@@ -185,9 +186,8 @@ def _tokens(by_id: Mapping[str, Draft], logs: Iterable[LogRecord]) -> None:
     for log in logs:
         if log.span_id in by_id:
             sums = totals.setdefault(log.span_id, {})
-            usage, implausible = _usage_of(log)
-            if implausible:
-                by_id[log.span_id].flags.add("implausible")
+            usage, flags = _usage_of(log)
+            by_id[log.span_id].flags |= flags
             for name, value in usage.items():
                 sums[name] = sums.get(name, 0) + value
     for span_id, sums in totals.items():
@@ -195,18 +195,19 @@ def _tokens(by_id: Mapping[str, Draft], logs: Iterable[LogRecord]) -> None:
             by_id[span_id].fill("aggregate_usage", sums, "2.10", "log records of model calls")
 
 
-def _usage_of(log: LogRecord) -> tuple[dict[str, int], bool]:
-    """Return the tokens a record tells, and whether some are not believed."""
+def _usage_of(log: LogRecord) -> tuple[dict[str, int], set[str]]:
+    """Return the tokens a record tells, and the flags of what had to be dropped or mended."""
+    reading = read_span(_as_span(log))
     if log.event_name == DETAILS:
-        reading = read_span(_as_span(log))
-        told = reading.values
-        return {name: told[name] for name in TOKEN_FIELDS if name in told}, reading.implausible
-    known = {name: as_tokens(log.attributes.get(key)) for name, key in _RECORDED.items()}
-    usage = {name: value for name, value in known.items() if value is not None}
-    implausible = drop_beyond(usage)
-    if "input_tokens" in usage:
-        usage["input_tokens"] += usage.get("cached_tokens", 0) + usage.get("cache_write_tokens", 0)
-    return usage, implausible
+        usage = {name: reading.values[name] for name in TOKEN_FIELDS if name in reading.values}
+    else:
+        known = {name: as_tokens(log.attributes.get(key)) for name, key in _RECORDED.items()}
+        usage = {name: value for name, value in known.items() if value is not None}
+        reading.reasons["input_tokens"] = ("T1", "input_tokens")
+    flags = {"implausible"} if drop_beyond(usage) or reading.implausible else set()
+    if settle(reading.facts, usage, reading.reasons):
+        flags.add("tokens_adjusted")
+    return usage, flags
 
 
 _RECORDED = {

@@ -46,7 +46,10 @@ class PriceList:
         price = self.price_of(draft)
         if price is None:
             return None
-        return cost_at(price, **{name: draft.values.get(name) or 0 for name in TOKEN_FIELDS})
+        tokens = {name: draft.values.get(name) or 0 for name in TOKEN_FIELDS}
+        if draft.values.get("output_tokens") is None:
+            tokens["reasoning_tokens"] = 0
+        return cost_at(price, **tokens)
 
     def price_of(self, draft: Draft) -> Price | None:
         """Return the row of the table a model call is priced by."""
@@ -85,14 +88,15 @@ def cost_at(
     cache_write_tokens: int,
     reasoning_tokens: int,
 ) -> float:
-    """Add up the four parts: uncached, cached, cache write, output (reasoning at its own price)."""
-    uncached = max(0, input_tokens - cached_tokens - cache_write_tokens)
-    reasoning = min(reasoning_tokens, output_tokens)
+    """Add up the four parts: uncached, cached, cache write, output (reasoning at its own price).
+
+    In the inclusive meaning input and output are never smaller than their parts.
+    """
     parts = (
-        (uncached, price.input),
+        (input_tokens - cached_tokens - cache_write_tokens, price.input),
         (cached_tokens, price.input if price.cached is None else price.cached),
         (cache_write_tokens, price.input if price.cache_write is None else price.cache_write),
-        (output_tokens - reasoning, price.output),
-        (reasoning, price.output if price.reasoning is None else price.reasoning),
+        (output_tokens - reasoning_tokens, price.output),
+        (reasoning_tokens, price.output if price.reasoning is None else price.reasoning),
     )
     return sum(tokens * rate for tokens, rate in parts) / _MILLION

@@ -8,13 +8,8 @@ from collector.dialects.belief import drop_beyond
 from collector.dialects.failures import class_name, cut_message, error_type_of
 from collector.dialects.models import finish_reason_of
 from collector.dialects.read import Reading, read_span
-from collector.dialects.usage import (
-    TOKEN_FIELDS,
-    aggregated,
-    inclusive,
-    is_exclusive,
-    told_elsewhere,
-)
+from collector.dialects.tally import aggregated, settle, told_elsewhere
+from collector.dialects.usage import TOKEN_FIELDS
 from collector.dialects.values import MAX_INDEXED, dumps, found, unquoted
 from collector.folding import bounds
 from collector.folding.naming import Naming
@@ -23,8 +18,6 @@ from collector.spans import FLAGS_ATTRIBUTE, LogRecord, Span
 from gnomon.model import MODEL_CALLS, JsonValue, Kind, Origin, RunId, SpanId, Step, TraceId
 
 _step = quick(Step)
-_GUARD = "T-guard 3.3 (cache larger than input: added)"
-_EXCLUSIVE = "3.3 (input without cache: added)"
 _ATTEMPT = "gen_ai.request.attempt"
 _ORIGINS = {origin.value: origin for origin in Origin}
 _EVALUATIONS = "evaluations.*, annotations.*, mlflow.assessment.*, gen_ai.evaluation.result"
@@ -156,30 +149,21 @@ def _tokens(draft: Draft) -> None:
     """Bring tokens into the inclusive meaning; those of other kinds become aggregates (3.2, 3.3)."""
     facts, values, reasons = draft.reading.facts, draft.values, draft.reading.reasons
     usage = {name: values.pop(name) for name in TOKEN_FIELDS if name in values}
-    input_key = reasons["input_tokens"][1] if "input_tokens" in usage else None
     if draft.is_model_call:
         for name, (rule, key, count) in told_elsewhere(facts, usage).items():
             usage[name] = count
             reasons[name] = (rule, key)
+    else:
+        usage = {**aggregated(facts), **usage}
     if drop_beyond(usage):
         draft.flags.add("implausible")
-    exclusive = is_exclusive(facts, input_key)
-    before = usage.get("input_tokens")
-    adjusted = inclusive(usage, exclusive=exclusive, failed=facts.failed)
-    if adjusted:
+    if settle(facts, usage, reasons):
         draft.flags.add("tokens_adjusted")
-    if before != usage.get("input_tokens") and "input_tokens" in usage:
-        rule, key = reasons["input_tokens"]
-        reasons["input_tokens"] = (f"{rule} + {_GUARD if adjusted else _EXCLUSIVE}", key)
     if draft.is_model_call:
         values.update(usage)
-    else:
-        totals = {**aggregated(facts), **usage}
-        if drop_beyond(totals):
-            draft.flags.add("implausible")
-        if totals:
-            values["aggregate_usage"] = totals
-            reasons["aggregate_usage"] = ("T7", "token keys")
+    elif usage:
+        values["aggregate_usage"] = usage
+        reasons["aggregate_usage"] = ("T7", "token keys")
 
 
 def _models(draft: Draft) -> None:

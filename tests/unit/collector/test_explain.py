@@ -199,3 +199,20 @@ def test_the_guard_of_tokens_is_named_where_it_mended_something():
     assert found["input_tokens"].endswith(" gen_ai.usage.input_tokens")
     fine = {**usage, "gen_ai.usage.input_tokens": 100}
     assert reasons(make_span(attributes=fine))["input_tokens"] == "T1 gen_ai.usage.input_tokens"
+
+
+def test_what_was_left_out_of_the_output_is_named_with_its_proof():
+    usage = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.output_tokens": 5,
+        "gen_ai.usage.reasoning_tokens": 7,
+    }
+    found = reasons(make_span(attributes=usage))
+    assert found["output_tokens"].startswith("T2 + T-guard 3.3 (reasoning larger than output")
+    told = {**usage, "gen_ai.usage.output_tokens": 9, "llm.usage.total_tokens": 26}
+    found = reasons(make_span(attributes=told))
+    assert found["output_tokens"].startswith("T2 + T6 3.3 (reasoning beside output in the total")
+    assert reasons(make_span(attributes={**told, "llm.usage.total_tokens": 19}))[
+        "output_tokens"
+    ].startswith("T2 gen_ai")
