@@ -33,12 +33,12 @@ def examine(
     yield Finding(
         subject="settings", verdict="ok", found="every GNOMON_ name and value can be meant"
     )
-    yield _disk(settings)
     with Api(url or settings.api_url, timeout=10.0) as client:
         try:
             problems = readiness(client)
             running = client.get("/v1/config")
         except GnomonError as error:
+            yield _disk(settings.data)
             yield _watch(settings)
             yield Finding(
                 subject="process",
@@ -50,6 +50,7 @@ def examine(
             yield _store(settings)
             return
         yield from problems
+        yield _disk_of_running(Path(running["settings"]["data"]))
         yield _prices(running["file"], running["hash"], priced=bool(running["watched"]["prices"]))
         for subject, look in LOOKS.items():
             try:
@@ -81,24 +82,31 @@ def _prices(name: str, digest: str, *, priced: bool) -> Finding:
     )
 
 
-def _disk(settings: Settings) -> Finding:
+def _disk_of_running(data: Path) -> Finding:
+    """Look at the directory of the process that answers, not at the one this shell would use."""
+    if data.exists():
+        return _disk(data)
+    return Finding(subject="data", verdict="ok", found=f"{data}, on the machine it runs on")
+
+
+def _disk(data: Path) -> Finding:
     try:
-        place = settings.data.absolute()
+        place = data.absolute()
         while not place.exists():
             place = place.parent
         free = shutil.disk_usage(place).free
     except OSError as error:
-        return _unusable(settings.data, error.strerror or str(error))
+        return _unusable(data, error.strerror or str(error))
     if not place.is_dir():
-        return _unusable(settings.data, f"{place} is no directory")
+        return _unusable(data, f"{place} is no directory")
     if not os.access(place, os.W_OK):
         return Finding(
             subject="data",
             verdict="bad",
-            found=f"{settings.data} can not be written",
+            found=f"{data} can not be written",
             mend=f"chown it to uid {os.getuid()}, or choose another with GNOMON_DATA",
         )
-    found = f"{settings.data}, {free / 1024**3:.1f} GiB free"
+    found = f"{data}, {free / 1024**3:.1f} GiB free"
     if free < _ROOM:
         return Finding(
             subject="data", verdict="bad", found=found, mend="free some space or move GNOMON_DATA"

@@ -65,6 +65,8 @@ def watch_of(settings: Settings) -> tuple[Watch, Watched]:
 def described(settings: Settings, watch: Watch, watched: Watched) -> JsonValue:
     """Return what is configured, without secrets, as JSON values."""
     tree = settings.model_dump(mode="json")
+    # Whoever asks may stand elsewhere.
+    tree["data"] = str(settings.data.absolute())
     if tree["store"]["url"]:
         tree["store"]["url"] = _without_password(tree["store"]["url"])
     return {

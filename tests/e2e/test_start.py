@@ -1,5 +1,6 @@
-"""A start that fails, as the command line tells it."""
+"""A start that fails, and one that does not, as the command line tells them."""
 
+import json
 import os
 import socket
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import COMMAND, ROOT
+from tests.serving import COMMAND, ROOT, serving
 
 PORTS = ["GNOMON_OTLP_HTTP_PORT", "GNOMON_OTLP_GRPC_PORT", "GNOMON_WEB_PORT"]
 
@@ -35,3 +36,18 @@ def test_a_taken_port_is_named_with_its_setting_and_the_start_refused(
     assert str(taken) in told
     assert setting in told
     assert "Traceback" not in ended.stderr
+
+
+def test_the_doctor_looks_at_the_process_that_runs_whatever_this_shell_would_use(
+    tmp_path: Path,
+) -> None:
+    with serving(tmp_path / "data") as running:
+        ended = subprocess.run(
+            [*COMMAND, "doctor", "--json", "--url", running.addresses["web"]],
+            env=os.environ | {"GNOMON_DATA": "/nowhere/of/this/shell", "PYTHONPATH": str(ROOT)},
+            cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+    findings = {one["subject"]: one for one in json.loads(ended.stdout)}
+    assert findings["data"]["found"].startswith(f"{tmp_path / 'data'}, ")
+    assert findings["a span, there and back"]["verdict"] == "ok"
+    assert "bad" not in {one["verdict"] for one in findings.values()}

@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 
 from gnomon.cli.app import app
 from gnomon.cli.demo.files import furnished
-from gnomon.cli.doctor import examine
 from gnomon.errors import ConfigError
 
 
@@ -59,13 +58,6 @@ def test_settings_that_can_not_hold_together_are_found_by_the_check(
         monkeypatch.setenv(f"GNOMON_{name}", value)
     with pytest.raises(ConfigError, match=says):
         CliRunner().invoke(app, ["config", "check"], catch_exceptions=False)
-
-
-@pytest.mark.parametrize("data", ["/dev/null", "x" * 5000, "/dev/null/below"])
-def test_the_doctor_survives_a_directory_that_is_none(data: str) -> None:
-    findings = examine(data=Path(data), store=None, config_file=None, url="http://127.0.0.1:1")
-    found = next(finding for finding in findings if finding.subject == "data")
-    assert (found.verdict, found.mend) == ("bad", "choose a directory with --data or GNOMON_DATA")
 
 
 def test_the_demo_never_writes_over_files_of_somebody_else(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the doctor says of a queue at rest."""
+"""What the doctor says of a directory and of a queue at rest."""
 
 from pathlib import Path
 
@@ -48,3 +48,10 @@ def test_a_damaged_file_is_found_before_a_start_refuses_it(tmp_path: Path) -> No
 def test_a_queue_that_was_never_made_is_no_fault(tmp_path: Path) -> None:
     assert queue_of(tmp_path).verdict == "ok"
     assert not (tmp_path / FILE).exists()
+
+
+@pytest.mark.parametrize("data", ["/dev/null", "x" * 5000, "/dev/null/below"])
+def test_the_doctor_survives_a_directory_that_is_none(data: str) -> None:
+    findings = examine(data=Path(data), store=None, config_file=None, url=NOBODY)
+    found = next(finding for finding in findings if finding.subject == "data")
+    assert (found.verdict, found.mend) == ("bad", "choose a directory with --data or GNOMON_DATA")
