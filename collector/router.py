@@ -35,7 +35,10 @@ from gnomon.model import Bodies, JsonValue, Origin, Run, RunState, RunStatus, St
 
 T = TypeVar("T")
 
-Text = Annotated[str | None, Query(max_length=500)]
+_LONGEST = 4_000
+"""Characters of a name or an id that is looked for; what is stored of it is shorter."""
+
+Text = Annotated[str | None, Query(max_length=_LONGEST)]
 When = Annotated[
     str | None, Query(max_length=64, description="RFC 3339, or an age such as `2h` or `7d`.")
 ]
@@ -77,7 +80,8 @@ def build_router(
 def _add_runs(router: APIRouter, reader: Reader, clock: Clock) -> None:
     def asked(
         id_prefix: Annotated[
-            str | None, Query(min_length=1, max_length=500, description="Beginning of the run id.")
+            str | None,
+            Query(min_length=1, max_length=_LONGEST, description="Beginning of the run id."),
         ] = None,
         since: When = None,
         until: When = None,

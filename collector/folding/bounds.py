@@ -1,6 +1,7 @@
 """How long names and ids may be, so that a step and a run are rows of bounded size.
 
-What is longer is cut at a character and flagged `truncated`; the raw span has it whole.
+What is longer is cut, ends in a digest of the whole, so that it stays another than what begins
+alike, and is flagged `truncated`; the raw span has it whole.
 """
 
 import math
@@ -8,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from collector.short import ID, NAME, short
 from gnomon.model import Evaluation, JsonValue
 
-NAME: Final = 256
-ID: Final = 512
 WORDS: Final = 8_192
 """Characters of an explanation, of the parameters of a call, of one pin."""
 
@@ -74,18 +74,18 @@ def cut(values: dict[str, JsonValue]) -> bool:
         if isinstance(value, str) and len(value) > NAME and len(value) > BOUNDS.get(name, math.inf)
     ]
     for name in long:
-        values[name] = values[name][: BOUNDS[name]]
+        values[name] = short(values[name], BOUNDS[name])
     for name in _WORD_LISTS:
         words = values.get(name)
         if words and any(len(word) > NAME for word in words):
-            values[name] = [word[:NAME] for word in words]
+            values[name] = [short(word, NAME) for word in words]
             long.append(name)
     return bool(long)
 
 
 def cut_keys(keys: Mapping[str, str]) -> dict[str, str]:
     """Return business keys with values that are no longer than ids."""
-    return {name: value[:ID] for name, value in keys.items()}
+    return {name: short(value, ID) for name, value in keys.items()}
 
 
 def cut_judgments(judged: Sequence[Evaluation]) -> list[Evaluation]:
@@ -93,11 +93,11 @@ def cut_judgments(judged: Sequence[Evaluation]) -> list[Evaluation]:
     return [
         replace(
             one,
-            name=one.name[:NAME],
-            label=one.label and one.label[:NAME],
+            name=short(one.name, NAME),
+            label=one.label and short(one.label, NAME),
             explanation=one.explanation and one.explanation[:WORDS],
-            annotator=one.annotator and one.annotator[:NAME],
-            error_type=one.error_type and one.error_type[:NAME],
+            annotator=one.annotator and short(one.annotator, NAME),
+            error_type=one.error_type and short(one.error_type, NAME),
         )
         for one in judged[:LISTED]
     ]
@@ -106,7 +106,7 @@ def cut_judgments(judged: Sequence[Evaluation]) -> list[Evaluation]:
 def plain_parameters(parameters: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return the parameters of a call that are single values, where all of them are too many."""
     single = {
-        name[:NAME]: value
+        short(name, NAME): value
         for name, value in parameters.items()
         if not isinstance(value, dict | list) and len(str(value)) <= NAME
     }

@@ -7,6 +7,7 @@ from collector.dialects.values import dumps, unquoted
 from collector.folding import bounds
 from collector.folding.parts import Part, most_frequent
 from collector.folding.totals import distinct
+from collector.short import short
 from collector.spans import Span
 from gnomon.model import MODEL_CALLS
 
@@ -27,7 +28,7 @@ def pins_of(
     }
     for name, attributes in manifest.items():
         pins[name] = _pin(parts, root, attributes) or pins.get(name, "")
-    return {name: pins[name][: bounds.WORDS] for name in sorted(pins) if pins[name]}
+    return {name: short(pins[name], bounds.WORDS) for name in sorted(pins) if pins[name]}
 
 
 def _first(names: Iterable[str | None]) -> str:

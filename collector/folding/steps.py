@@ -14,6 +14,7 @@ from collector.dialects.values import MAX_INDEXED, dumps, found, unquoted
 from collector.folding import bounds
 from collector.folding.naming import Naming
 from collector.quick import quick
+from collector.short import NAME, short
 from collector.spans import FLAGS_ATTRIBUTE, LogRecord, Span
 from gnomon.model import MODEL_CALLS, JsonValue, Kind, Origin, RunId, SpanId, Step, TraceId
 
@@ -73,7 +74,7 @@ class Draft:
         if value is not None and self.values.get(name) is None:
             self.values[name] = value
             self.reading.reasons[name] = (rule, key)
-            if isinstance(value, str) and len(value) > bounds.NAME and bounds.cut(self.values):
+            if isinstance(value, str) and len(value) > NAME and bounds.cut(self.values):
                 self.flags.add(bounds.TRUNCATED)
 
 
@@ -208,7 +209,7 @@ def set_finish_reason(draft: Draft, raw: JsonValue) -> None:
     if raw is None:
         return
     told = [str(one) for one in raw] if isinstance(raw, list) else [str(raw)]
-    raw = [one[: bounds.NAME] for one in told[: bounds.REASONS]]
+    raw = [short(one, NAME) for one in told[: bounds.REASONS]]
     if raw != told:
         draft.flags.add(bounds.TRUNCATED)
     if len(raw) > 1:

@@ -7,6 +7,7 @@ from collector.reading import charts, rows
 from collector.reading import statements as st
 from collector.reading.lots import MANY_TRACES, in_lots, lists
 from collector.reading.rows import Place
+from collector.short import ID, short
 from collector.views import Deploy, Facet, FacetCount, RunBucket, RunFigures, RunFilter, RunPosition
 from gnomon.clock import Nanos
 from gnomon.model import Run, RunId
@@ -100,14 +101,15 @@ class RunReader:
             return None
         sql = filled(self._sql["run_at"], columns=columns(Run))
         found = self._store.read(
-            sql, tag="collector.run_at", run_id=run_id, started_at=place.started_at
+            sql, tag="collector.run_at", run_id=place.run_id, started_at=place.started_at
         )
         return rows.run(found[0]) if found else None
 
     def standing(self, run_id: str) -> Standing | None:
         """Return where a run stands now; of two places, after a crash, the one written last."""
-        found = self._store.read(self._sql["standing"], tag="collector.standing", run_id=run_id)
-        return Standing(run_id=RunId(run_id), **found[0]) if found else None
+        known = short(run_id, ID)
+        found = self._store.read(self._sql["standing"], tag="collector.standing", run_id=known)
+        return Standing(run_id=RunId(known), **found[0]) if found else None
 
     def beginning(self, prefix: str, *, limit: int) -> list[RunPosition]:
         """Return the runs whose ids begin so."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from collector.short import ID, NAME, short
 from collector.spans import LogRecord, Span
 from collector.views import FACETS, Among, RunFilter, RunPosition
 from gnomon.model import Step
@@ -69,7 +70,7 @@ def where(filter_: RunFilter) -> Where:
             # The first half is what the index serves.
             f"has(mapValues(business_keys), {{value{number}:String}})"
             f" AND business_keys[{{key{number}:String}}] = {{value{number}:String}}",
-            **{f"key{number}": key, f"value{number}": value},
+            **{f"key{number}": key, f"value{number}": short(value, ID)},
         )
     return found
 
@@ -118,16 +119,16 @@ def _places(found: Where, value: Sequence[RunPosition]) -> None:
     found.add(_AT_PLACES, places=text)
 
 
-def _is(column: str) -> Callable[[Where, str], None]:
+def _is(column: str, most: int = NAME) -> Callable[[Where, str], None]:
     def add(found: Where, value: str) -> None:
-        found.add(f"{column} = {{{column}:String}}", **{column: str(value)})
+        found.add(f"{column} = {{{column}:String}}", **{column: short(str(value), most)})
 
     return add
 
 
 def _has(column: str) -> Callable[[Where, str], None]:
     def add(found: Where, value: str) -> None:
-        found.add(f"has({column}, {{{column}:String}})", **{column: value})
+        found.add(f"has({column}, {{{column}:String}})", **{column: short(value, NAME)})
 
     return add
 
@@ -143,7 +144,7 @@ def _until(found: Where, value: int) -> None:
 def _error_type(found: Where, value: str) -> None:
     found.add(
         "(has(error_types, {error_type:String}) OR error_type = {error_type:String})",
-        error_type=value,
+        error_type=short(value, NAME),
     )
 
 
@@ -169,7 +170,7 @@ _CONDITIONS: dict[str, Callable[[Where, Any], None]] = {
     "error_type": _error_type,
     "model": _has("models"),
     "tool": _has("tools"),
-    "conversation_id": _is("conversation_id"),
+    "conversation_id": _is("conversation_id", ID),
     "text": _text,
     "among": _among,
     "places": _places,

@@ -24,6 +24,7 @@ from tests import samples
 from tests.books import MemoryBooks
 from tests.odd_ids import ODD_IDS
 from tests.row_writer import RowWriter
+from tests.spans import fold, make_span
 from tests.stores import put
 from tests.touched import MemoryTouched
 
@@ -248,6 +249,30 @@ def test_every_run_id_has_an_address_of_its_own(client: TestClient, store: Store
         assert client.get(f"/v1/runs/{segment(odd)}/steps").json() == {"items": [], "next": None}
     for odd in ("order/17", "acme/api#17", "line\nbreak", "a?b=c#d"):
         assert client.get(f"/v1/runs/{quote(odd, safe='')}").json()["run_id"] == odd
+
+
+def test_a_run_is_found_by_all_of_an_id_that_is_kept_short(
+    client: TestClient, store: Store
+) -> None:
+    ids = [f"{'run' * 300}{number}" for number in (1, 2)]
+    spans = [
+        make_span(number, attributes={"run": one, "session.id": one, "order": one})
+        for number, one in enumerate(ids)
+    ]
+    watched = {"runs": {"run_id": "run"}, "business_keys": {"order": {"attributes": ["order"]}}}
+    folded = fold(spans, watched=watched)
+    RowWriter(store).runs(folded.runs, reading="", folded_at=1)
+    kept = {}
+    for one in ids:
+        found = client.get(f"/v1/runs/{one}").json()
+        kept[one] = found["run_id"]
+        assert client.get(f"/v1/runs/{found['run_id']}").json() == found
+        assert client.get(f"/v1/runs/{one}/steps").json() == {"items": [], "next": None}
+        for asked in ({"conversation": one}, {"key": f"order:{one}"}):
+            listed = client.get("/v1/runs", params=asked).json()
+            assert [run["run_id"] for run in listed["items"]] == [kept[one]]
+    assert len(set(kept.values())) == 2
+    assert client.get(f"/v1/runs/{ids[0]}0").status_code == 404
 
 
 @pytest.mark.parametrize(

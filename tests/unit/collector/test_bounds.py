@@ -6,6 +6,7 @@ from dataclasses import asdict, fields
 import pytest
 
 from collector.folding import bounds
+from collector.short import NAME
 from gnomon.model import Step
 from tests.spans import fold, make_event, make_span, read, run_of, step_of, steps_of
 
@@ -15,7 +16,7 @@ CHAT = {"gen_ai.operation.name": "chat"}
 
 def test_every_bound_is_of_a_field() -> None:
     assert bounds.BOUNDS.keys() <= {one.name for one in fields(Step)}
-    assert min(bounds.BOUNDS.values()) == bounds.NAME
+    assert min(bounds.BOUNDS.values()) == NAME
 
 
 @pytest.mark.parametrize(
@@ -36,12 +37,16 @@ def test_every_bound_is_of_a_field() -> None:
         ("response_id", {"gen_ai.response.id": HUGE}, 512),
     ],
 )
-def test_a_name_is_cut_at_a_character_and_flagged(
+def test_a_name_is_cut_at_a_character_and_flagged_and_stays_another(
     field: str, attributes: dict[str, str], length: int
 ) -> None:
     step = read({**CHAT, **attributes})
-    assert getattr(step, field) == "é" * length
+    kept = getattr(step, field)
+    assert (kept[: length - 17], len(kept)) == ("é" * (length - 17), length)
     assert step.flags == ("truncated",)
+    assert getattr(read({**CHAT, **attributes}), field) == kept
+    (key,) = attributes
+    assert getattr(read({**CHAT, key: HUGE + "."}), field) != kept
 
 
 def test_names_around_a_span_and_of_tools_are_cut() -> None:
@@ -65,6 +70,51 @@ def test_business_keys_and_the_run_id_are_ids() -> None:
     step = step_of(make_span(attributes={"order": HUGE, "run": HUGE}), watched=watched)
     assert (len(step.business_keys["order"]), len(step.run_id)) == (512, 512)
     assert step.flags == ("truncated",)
+
+
+def test_runs_whose_long_ids_begin_alike_are_two_runs() -> None:
+    watched = {"business_keys": {"order": {"attributes": ["order"]}}, "runs": {"run_id": "run"}}
+    spans = [
+        make_span(number, attributes={"order": f"{'o' * 600}{number}", "run": f"{HUGE}{number}"})
+        for number in (1, 2, 3)
+    ]
+    spans.append(make_span(4, attributes=spans[0].attributes))
+    folded = fold(spans, watched=watched)
+    assert sorted(run.spans for run in folded.runs) == [1, 1, 2]
+    assert len({run.business_keys["order"] for run in folded.runs}) == 3
+
+
+def test_names_around_a_span_labels_and_pins_that_begin_alike_stay_apart() -> None:
+    def told(number: int) -> tuple[object, ...]:
+        judged = {
+            "gen_ai.evaluation.name": f"{HUGE}{number}",
+            "gen_ai.evaluation.score.label": f"{HUGE}{number}",
+        }
+        span = make_span(
+            name=f"{HUGE}{number}",
+            attributes={
+                **CHAT,
+                "tag.tags": json.dumps([f"{HUGE}{number}"]),
+                "gen_ai.response.finish_reasons": json.dumps([f"{HUGE}{number}", "stop"]),
+                "prompt.text": f"{HUGE}{number}",
+            },
+            resource={"service.name": f"{HUGE}{number}"},
+            events=[make_event("gen_ai.evaluation.result", **judged)],
+        )
+        folded = fold([span], watched={"runs": {"manifest": {"text": ["prompt.text"]}}})
+        (step,), (run,) = folded.steps, folded.runs
+        (one,) = step.evaluations
+        return (
+            step.span_name,
+            step.service_name,
+            step.finish_reason_raw,
+            step.tags[0],
+            one.name,
+            one.label,
+            run.manifest["text"],
+        )
+
+    assert all(one != two for one, two in zip(told(1), told(2), strict=True))
 
 
 def test_finish_reasons_stay_a_list_of_few() -> None:
