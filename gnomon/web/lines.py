@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from collector.views import Outline
 from gnomon.model import Kind
 from gnomon.web.detail import name_of
-from gnomon.web.formats import duration, short_count, usd
-from gnomon.web.tree import PAGE, Forest, Row
+from gnomon.web.formats import count, duration, short_count, usd
+from gnomon.web.plan import PAGE, Gap, Row, opening
+from gnomon.web.tree import NOBODY, Forest
 from gnomon.web.waterfall import Scale
 
 _SHORT: Mapping[Kind, str] = {
@@ -24,6 +25,9 @@ _SHORT: Mapping[Kind, str] = {
     Kind.EVALUATION: "eval",
     Kind.OTHER: "span",
 }
+
+_OUTSIDE, _INSIDE = 3, 2
+"""So many wrappers of one row are named, the outermost and the innermost."""
 
 Address = Callable[[str, Mapping[str, int]], str]
 """Of the page with a step chosen ('' = the one that is) and some steps opened."""
@@ -61,6 +65,8 @@ class More:
     level: int
     indent: int
     rest: int
+    between: bool
+    """The next lines lie inside these steps."""
     href: str
     page: int
 
@@ -80,48 +86,51 @@ class Drawing:
     address: Address
 
 
-def places_of(rows: Sequence[Row]) -> Sequence[int]:
+def places_of(rows: Sequence[Row | Gap]) -> Sequence[int]:
     """Return the steps that the rows name."""
-    return [place for row in rows for place in (row.place, *row.wrappers)]
+    return [place for row in rows if isinstance(row, Row) for place in (row.place, *_named(row))]
 
 
-def lines(rows: Sequence[Row], drawing: Drawing) -> Sequence[Line | More]:
-    """Write the rows; what asks for more stands behind the last step inside its parent."""
-    found: list[Line | More] = []
-    waiting: list[tuple[int, Row]] = []
-    keys = drawing.forest.keys
-
-    def settle(level: int) -> None:
-        while waiting and waiting[-1][0] >= level:
-            above, row = waiting.pop()
-            found.append(_more(above, row.rest, keys[row.place], drawing))
-
-    for row in rows:
-        settle(row.level)
-        step = drawing.steps.get(row.place)
-        if step is not None:  # else it was taken back since the run was read
-            found.append(_line(row, step, drawing))
-        if row.rest:
-            waiting.append((row.level, row))
-    settle(0)
-    rest = len(drawing.forest.roots) - sum(row.level == 1 for row in rows) if rows else 0
-    if rest:
-        found.append(_more(0, rest, "", drawing))
-    return found
+def lines(rows: Sequence[Row | Gap], drawing: Drawing) -> Sequence[Line | More]:
+    """Write the rows; a step that was taken back since the run was read is left out."""
+    return [
+        _more(row, drawing) if isinstance(row, Gap) else _line(row, drawing)
+        for row in rows
+        if isinstance(row, Gap) or row.place in drawing.steps
+    ]
 
 
-def _more(above: int, rest: int, key: str, drawing: Drawing) -> More:
-    opened = {**drawing.opened, key: drawing.opened.get(key, 1) + 1}
-    return More(
-        level=above + 1,
-        indent=min(above, 9),
-        rest=rest,
-        href=drawing.address("", opened),
-        page=min(PAGE, rest),
+def _named(row: Row) -> Sequence[int]:
+    """Return the wrappers whose names are written."""
+    if len(row.wrappers) <= _OUTSIDE + _INSIDE:
+        return row.wrappers
+    return [*row.wrappers[:_OUTSIDE], *row.wrappers[-_INSIDE:]]
+
+
+def _around(row: Row, drawing: Drawing) -> str:
+    known = [drawing.steps[place] for place in _named(row) if place in drawing.steps]
+    names = [name_of(wrapper) for wrapper in known]
+    left = len(row.wrappers) - len(_named(row))
+    return " / ".join(
+        [*names[:_OUTSIDE], f"… {count(left)} more …", *names[_OUTSIDE:]] if left else names
     )
 
 
-def _line(row: Row, step: Outline, drawing: Drawing) -> Line:
+def _more(gap: Gap, drawing: Drawing) -> More:
+    keys = drawing.forest.keys
+    key = "" if gap.inside == NOBODY else keys[gap.inside]
+    return More(
+        level=gap.level,
+        indent=min(gap.level - 1, 9),
+        rest=gap.steps,
+        between=gap.between,
+        href=drawing.address("", opening(drawing.opened, key, gap.page)) + f"#{keys[gap.first]}",
+        page=min(PAGE, gap.steps),
+    )
+
+
+def _line(row: Row, drawing: Drawing) -> Line:
+    step = drawing.steps[row.place]
     key = drawing.forest.keys[row.place]
     left = drawing.scale.place(step.started_at)
     right = drawing.scale.place(step.started_at + step.duration_ns)
@@ -133,7 +142,6 @@ def _line(row: Row, step: Outline, drawing: Drawing) -> Line:
     looks += ["dup"] if step.duplicate_of else []
     looks += ["work"] if step.counted else []
     name = name_of(step)
-    around = [drawing.steps[place] for place in row.wrappers if place in drawing.steps]
     return Line(
         key=key,
         href=drawing.address(key, _opening(row, key, drawing.opened)),
@@ -141,7 +149,7 @@ def _line(row: Row, step: Outline, drawing: Drawing) -> Line:
         level=row.level,
         kind=_SHORT[step.kind],
         name=name if row.level <= 10 else f"{name} (level {row.level})",
-        around=" / ".join(name_of(wrapper) for wrapper in around),
+        around=_around(row, drawing),
         expanded=row.expanded,
         selected=row.place == drawing.selected,
         broke=step.span_id in drawing.broken,
@@ -155,4 +163,4 @@ def _line(row: Row, step: Outline, drawing: Drawing) -> Line:
 
 def _opening(row: Row, key: str, opened: Mapping[str, int]) -> Mapping[str, int]:
     """Return what stays open when this row is chosen; a closed row opens."""
-    return opened if row.expanded is not False else {**opened, key: 1}
+    return opened if row.expanded is not False else opening(opened, key, 1)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -20,12 +21,15 @@ from gnomon.web.judgments import Judgment, StepLink, broken_steps, judgment, poi
 from gnomon.web.known import refuse_unknown
 from gnomon.web.limits import limits
 from gnomon.web.lines import Drawing, Line, More, lines, places_of
+from gnomon.web.plan import FULL, Row, plan
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.run_facts import run_facts
 from gnomon.web.titles import Title, address_of, position_of, title_of
-from gnomon.web.tree import FULL, Forest, decisive, forest, plan
+from gnomon.web.tree import Forest, decisive, errors, forest
 
 _MAP_FROM = 100
+_ERRORS = 200
+"""So many failed steps of a large run are reached by key, however few of them are drawn."""
 _AT_ONCE = 2
 """Questions at once beside the chosen step: ClickHouse works on them while Python waits."""
 _LOOKS: Mapping[str, str] = {Kind.LLM: "s1", Kind.TOOL: "s2"}
@@ -44,6 +48,7 @@ class Tree:
     rules: Markup
     minimap: Markup
     slowest: str
+    errors: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +115,8 @@ class Steps:
     minimap: Markup
     limits: Sequence[str]
     slowest: str
+    errors: str
+    """Keys of the failed steps of a large run, where not all of them are drawn."""
     whole: Mapping[int, Outline] | None
     """Every step by place; None in a large run, of which only what is drawn is read."""
 
@@ -143,6 +150,9 @@ def steps_of(reader: PageReader, run: Run) -> Steps:
         minimap=_minimap(scale, shape) if len(of) > _MAP_FROM else Markup(),
         limits=limits(run, shape.told),
         slowest=_slowest(of),
+        errors=""
+        if len(of) <= FULL
+        else " ".join(of.keys[one] for one in islice(errors(of), _ERRORS)),
         whole=None if small is None else dict(enumerate(small)),
     )
 
@@ -237,12 +247,13 @@ def _tree(
                 address=address,
             ),
         ),
-        drawn=len(rows) + sum(len(row.wrappers) for row in rows),
+        drawn=sum(1 + len(row.wrappers) for row in rows if isinstance(row, Row)),
         total=len(of),
         ruler=waterfall.ruler(steps.scale),
         rules=waterfall.rules(steps.scale),
         minimap=steps.minimap,
         slowest=steps.slowest,
+        errors=steps.errors,
     )
 
 

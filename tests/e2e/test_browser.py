@@ -21,6 +21,7 @@ from tests.browsing import (
     serve,
     sideways,
 )
+from tests.shapes import chain, fan, shaped, span_of
 
 pytestmark = WITH_CHROMIUM
 
@@ -354,20 +355,85 @@ def test_a_run_of_ten_thousand_steps_can_be_used(desktop: Watching) -> None:
     chosen = page.locator("[data-tree] [aria-selected=true]")
     assert "fetch_5003" in chosen.inner_text()
     assert chosen.bounding_box() is not None
-    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
     page.locator("#detail .kind.chain").wait_for()
     page.keyboard.press("Home")
     page.locator("#detail .kind.agent").wait_for()
-    rows = page.locator("[data-tree] [role=treeitem]")
-    before = rows.count()
-    page.locator("[data-more]").last.click()
+    gap = page.locator("[data-more]").last
+    last = gap.evaluate("row => row.previousElementSibling.dataset.step")
+    gap.click()
     page.wait_for_url("**open=*")
-    assert rows.count() > before
+    page.wait_for_function("location.hash === '#' + document.activeElement.dataset.step")
+    above = "document.activeElement.previousElementSibling"
+    assert page.evaluate(f"{above}.dataset.step") == last
     closed = page.locator("[data-tree] [aria-expanded=false]").first
     name = closed.get_attribute("data-step")
     closed.click()
     page.wait_for_url(f"**step={name}*")
     assert page.locator(f"[data-step='{name}'][aria-expanded=true]").count() == 1
+
+
+def test_a_run_of_three_thousand_nested_steps_is_walked_by_keys_links_and_gaps(
+    browser: Browser,
+) -> None:
+    reader, root = memory.MemoryReader(), "d" * 32
+    reader.add(*shaped(chain(3_000), root=root, failed=1_500))
+    for served in serve(site.site(reader, memory.MemoryBooks())):
+        context = browser.new_context(viewport={"width": WIDE, "height": 900})
+        watching = Watching(context, served.url)
+        page = watching.open(f"/runs/{root}")
+        proven(page, "deep", axe=True)
+        chosen = page.locator("[data-tree] [aria-selected=true]")
+        assert "fetch_1500" in chosen.inner_text()
+        assert chosen.is_visible()
+
+        page.keyboard.press("b")  # the outermost, which holds all others
+        assert "fetch_0" in chosen.inner_text()
+        page.keyboard.press("e")
+        assert "fetch_1500" in chosen.inner_text()
+
+        gap = page.locator("[data-more]").first
+        assert "steps between" in gap.inner_text()
+        before = gap.evaluate("row => row.previousElementSibling.dataset.step")
+        page.locator(f"[data-step='{before}']").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**open=*")
+        page.wait_for_function("location.hash === '#' + document.activeElement.dataset.step")
+        inner = "document.activeElement.previousElementSibling.dataset.step"
+        assert page.evaluate(inner) == before
+        page.keyboard.press("ArrowLeft")  # folds it
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate("document.activeElement.dataset.step") == before
+
+        page = watching.open(f"/runs/{root}?step={span_of(700)}")
+        assert "fetch_700" in chosen.inner_text()
+        page.keyboard.press("ArrowUp")
+        page.locator("#detail h2", has_text="fetch_699").wait_for()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowRight")
+        page.locator("#detail h2", has_text="fetch_701").wait_for()
+        watching.behaved()
+        context.close()
+
+
+def test_the_next_error_and_the_slowest_step_of_a_large_run_are_reached_though_not_drawn(
+    browser: Browser,
+) -> None:
+    reader, root = memory.MemoryReader(), "d" * 32
+    run, steps = shaped(fan(3_000), root=root, failed=1_500)
+    steps[2_400] = replace(steps[2_400], status="error")
+    steps[2_100] = replace(steps[2_100], duration_ns=steps[0].duration_ns * 2)
+    reader.add(run, steps)
+    for served in serve(site.site(reader, memory.MemoryBooks())):
+        context = browser.new_context(viewport={"width": WIDE, "height": 900})
+        page = Watching(context, served.url).open(f"/runs/{root}")
+        chosen = page.locator("[data-tree] [aria-selected=true]")
+        for key, tool in (("e", "fetch_2400"), ("b", "fetch_2100"), ("e", "fetch_1500")):
+            page.keyboard.press(key)
+            page.locator("[data-tree] [aria-selected=true]", has_text=tool).wait_for()
+            assert chosen.count() == 1
+        context.close()
 
 
 def test_charts_are_read_by_arrows_and_their_points_lead_to_the_runs(desktop: Watching) -> None:

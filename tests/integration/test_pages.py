@@ -1,6 +1,7 @@
 """The frame of the pages over HTTP: guards, budgets, theme, errors, empty states."""
 
 import gzip
+import html
 import re
 import subprocess
 import sys
@@ -10,10 +11,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from gnomon.errors import StoreUnavailable
+from gnomon.model import Kind
 from gnomon.web.app import HEADERS
 from tests import desk
 from tests import page_memory as memory
 from tests import site as pages
+from tests.shapes import chain, chain_of_fans, fan, fan_of_chains, shaped
 from tests.site import PARTIAL, Page, Site, page, run_of, site, token_of
 
 PAGES = ("/", "/?period=30d", "/runs", "/runs?period=30d&status=error", "/status", "/keys", "/nope")
@@ -65,6 +68,41 @@ def test_a_run_of_a_thousand_steps_is_drawn_whole_within_its_budget(full: Site) 
     assert text.count('role="treeitem"') == 1_000
     assert len(gzip.compress(text.encode(), 5)) <= 60_000
     assert Page(text).nodes <= 6_500
+
+
+SHAPES = {
+    "a chain": (chain(3_000), None),
+    "a chain that failed in its middle": (chain(3_000), 1_500),
+    "a chain drawn whole": (chain(1_000), None),
+    "a fan": (fan(3_000), 1_700),
+    "a fan of chains": (fan_of_chains(30, 100), 2_050),
+    "a chain of fans": (chain_of_fans(10, 300), 2_500),
+    "a chain with leaves": (chain_of_fans(600, 5), 2_000),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", [Kind.TOOL, Kind.CHAIN])
+def test_tree_and_waterfall_keep_their_budget_whatever_the_shape_and_whatever_is_opened(
+    shape: str, kind: Kind
+) -> None:
+    parents, failed = SHAPES[shape]
+    reader = memory.MemoryReader()
+    reader.add(*shaped(parents, root="d" * 32, failed=failed, kind=kind))
+    made = pages.site(reader, memory.MemoryBooks())
+    with made.client:
+        path = f"/runs/{'d' * 32}"
+        for turn in range(6):
+            text = made.client.get(path).text
+            assert Page(text).nodes <= 6_500
+            most = 60_000 if len(parents) <= 1_000 else 40_000
+            assert len(gzip.compress(text.encode(), 5)) <= most
+            assert text.count('role="treeitem"') <= 1_000
+            more = re.findall(r'href="([^"]+)" data-more', text)
+            if not more:
+                break
+            path = html.unescape(more[turn % len(more)])
+        assert turn or kind is Kind.CHAIN or len(parents) <= 1_000
 
 
 def test_all_style_and_script_of_the_product_is_small(full: Site) -> None:

@@ -83,6 +83,12 @@
       return list.slice(0, at).reverse().find((row) => level(row) < level(list[at]));
     },
   };
+  function toStep(step) {
+    const url = new URL(location);
+    url.searchParams.set("step", step);
+    url.hash = "";
+    return url;
+  }
   function walk(how) {
     if (!tree()) return;
     if (how === "error" || how === "slowest") {
@@ -90,9 +96,12 @@
       const from = every.indexOf($("[aria-selected=true]", tree()));
       const after = [...every.slice(from + 1), ...every.slice(0, from + 1)];
       const bad = after.find((row) => row.matches(".bad.work")) || after.find((row) => row.matches(".bad"));
-      const slow = every.find((row) => row.dataset.step === tree().dataset.slowest);
-      const goal = how === "error" ? bad : slow;
-      if (goal) reveal(goal); else toast(how === "error" ? "No step failed." : "The slowest step is not drawn.");
+      const failed = (tree().dataset.errors || "").split(" "); // of a large run: also those not drawn
+      const known = failed.indexOf(every[from]?.dataset.step);
+      const next = known < 0 ? bad?.dataset.step || failed[0] : failed[(known + 1) % failed.length];
+      const key = how === "error" ? next : tree().dataset.slowest;
+      const goal = key && every.find((row) => row.dataset.step === key);
+      if (goal) reveal(goal); else if (key) location.assign(toStep(key)); else toast(how === "error" ? "No step failed." : "No step took time.");
       return;
     }
     const list = rows();
@@ -333,5 +342,7 @@
   document.addEventListener("lite:swap", (event) => prepare(event.detail));
   prepare(document);
   const chosen = $("[data-tree] [aria-selected=true]");
-  if (chosen && chosen.getBoundingClientRect().bottom > innerHeight) chosen.scrollIntoView({ block: "center" });
+  const opened = location.hash && $(`[data-step="${CSS.escape(location.hash.slice(1))}"]`);
+  if (opened) roam(opened);
+  else if (chosen && chosen.getBoundingClientRect().bottom > innerHeight) chosen.scrollIntoView({ block: "center" });
 })();

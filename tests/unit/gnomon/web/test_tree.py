@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,15 +10,9 @@ from hypothesis import strategies as st
 from collector.views import Outline, shape_of
 from gnomon.clock import Nanos
 from gnomon.model import Kind
-from gnomon.web.tree import (
-    FULL,
-    PAGE,
-    Forest,
-    Row,
-    decisive,
-    first_error,
-    plan,
-)
+from gnomon.web.plan import FULL, PAGE, Gap, Row
+from gnomon.web.plan import plan as planned
+from gnomon.web.tree import Forest, decisive, first_error
 from gnomon.web.tree import forest as forest_of
 from tests.desk import wide_run
 from tests.page_memory import outline_of
@@ -37,6 +32,14 @@ def step(name: str, parent: str = "", at: int = 0, **more: object) -> Outline:
 
 def forest(steps: Sequence[Outline]) -> Forest:
     return forest_of(shape_of(steps))
+
+
+def plan(of: Forest, **asked: Any) -> list[Row]:
+    return [row for row in planned(of, **asked) if isinstance(row, Row)]
+
+
+def gaps(of: Forest, **asked: Any) -> list[Gap]:
+    return [row for row in planned(of, **asked) if isinstance(row, Gap)]
 
 
 def names(of: Forest, rows: Sequence[Row]) -> list[tuple[int, str]]:
@@ -130,7 +133,7 @@ def test_a_failed_container_is_the_error_only_when_no_work_failed() -> None:
 def test_up_to_a_thousand_steps_are_drawn_whole() -> None:
     rows = plan(wide(FULL))
     assert len(rows) == FULL
-    assert all(row.rest == 0 for row in rows)
+    assert gaps(wide(FULL)) == []
 
 
 def test_a_large_run_shows_few_rows_and_the_way_to_the_first_error() -> None:
@@ -140,8 +143,9 @@ def test_a_large_run_shows_few_rows_and_the_way_to_the_first_error() -> None:
     assert error is not None
     assert len(rows) <= FULL
     assert set(of.path(error)) <= {row.place for row in rows}
-    root = rows[0]
-    assert root.rest == len(of.inside[root.place]) - sum(row.level == 2 for row in rows)
+    root = rows[0].place
+    left_out = sum(gap.steps for gap in gaps(of) if gap.inside == root)
+    assert left_out == len(of.inside[root]) - sum(row.level == 2 for row in rows)
 
 
 def test_a_selected_or_opened_step_of_a_large_run_shows_what_is_inside() -> None:
