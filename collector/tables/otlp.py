@@ -1,15 +1,19 @@
-"""Rows of the Collector's tables back to the OTLP they were, so that one road leads to the store."""
+"""Rows of the Collector's tables back to the OTLP they were, so that one road leads to the store.
+
+Requests are built as the loose twin (collector.receiving.twins), whose text is bytes: what the
+inspection would mend of a sender, it finds and flags here as well.
+"""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
-from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from collector.receiving import twins
+from collector.receiving.refusals import NOT_HEX
 
 Attributes = Mapping[str, str] | str
 """A `Map` as it is read, or the text of a `JSON`."""
@@ -17,6 +21,9 @@ Attributes = Mapping[str, str] | str
 _KINDS = {name.removeprefix("SPAN_KIND_").lower(): n for name, n in Span.SpanKind.items()}
 _STATUS = {name.removeprefix("STATUS_CODE_").lower(): n for name, n in Status.StatusCode.items()}
 _SERVICE = "service.name"
+_HEX = re.compile(r"([0-9a-fA-F]{2})+")
+_SHOWN = 64
+_twins = cache(twins.loose)
 
 
 class SpanRow(NamedTuple):
@@ -69,23 +76,27 @@ R = TypeVar("R", SpanRow, LogRow)
 
 def trace_request(rows: Iterable[SpanRow]) -> bytes:
     """Return rows as one ExportTraceServiceRequest; equal rows in equal order give equal bytes."""
-    request = ExportTraceServiceRequest()
+    request = _twins().traces()
     for row, scope in _scoped(rows, request.resource_spans, "scope_spans"):
-        scope.spans.append(_span(row))
+        _span(row, scope.spans.add())
     return request.SerializeToString(deterministic=True)
 
 
 def log_request(rows: Iterable[LogRow]) -> bytes:
     """Return rows as one ExportLogsServiceRequest; equal rows in equal order give equal bytes."""
-    request = ExportLogsServiceRequest()
+    request = _twins().logs()
     for row, scope in _scoped(rows, request.resource_logs, "scope_logs"):
-        scope.log_records.append(_record(row))
+        _record(row, scope.log_records.add())
     return request.SerializeToString(deterministic=True)
 
 
-def well_named(row: SpanRow) -> bool:
-    """Tell whether a span's ids are such that it can be stored and found again."""
-    return len(_id(row.trace_id)) == 16 and len(_id(row.span_id)) == 8
+def stands_alone(row: SpanRow | LogRow) -> bool:
+    """Tell whether the inspection refuses a row: its request must then be the same at each look."""
+    trace, span = _id(row.trace_id), _id(row.span_id)
+    if isinstance(row, LogRow):
+        return len(trace) not in (0, 16) or len(span) not in (0, 8)
+    named = len(trace) == 16 and any(trace) and len(span) == 8 and any(span)
+    return not named or not (row.start or row.duration)
 
 
 def flat(attributes: Attributes) -> dict[str, str]:
@@ -132,76 +143,83 @@ def _scoped(rows: Iterable[R], blocks: Any, field: str) -> Iterator[tuple[R, Any
     for row in rows:
         around = (row.service, repr(row.resource), row.scope_name, row.scope_version)
         if around not in scopes:
-            scope = InstrumentationScope(name=row.scope_name, version=row.scope_version)
-            block = blocks.add(resource=_resource(row))
-            scopes[around] = getattr(block, field).add(scope=scope)
+            block = blocks.add()
+            _fill(block.resource.attributes, _resource(row))
+            scoped = getattr(block, field).add()
+            scoped.scope.name = _bytes(row.scope_name)
+            scoped.scope.version = _bytes(row.scope_version)
+            scopes[around] = scoped
         yield row, scopes[around]
 
 
-def _resource(row: SpanRow | LogRow) -> Resource:
+def _resource(row: SpanRow | LogRow) -> Mapping[str, str]:
     attributes = flat(row.resource)
     if row.service:
         attributes.setdefault(_SERVICE, row.service)
-    return Resource(attributes=_key_values(attributes))
+    return attributes
 
 
-def _key_values(attributes: Mapping[str, str]) -> list[KeyValue]:
-    return [
-        KeyValue(key=key, value=AnyValue(string_value=value)) for key, value in attributes.items()
-    ]
+def _fill(pairs: Any, attributes: Mapping[str, str]) -> None:
+    for key, value in attributes.items():
+        pair = pairs.add()
+        pair.key = _bytes(key)
+        pair.value.string_value = _bytes(value)
+
+
+def _bytes(text: str) -> bytes:
+    """Return a text as it lies in the table: what is no UTF-8 there is mended by the inspection."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, written out in the text of a JSON
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _id(text: str) -> bytes:
-    """Return the bytes of a hex id; of other text none, which the inspection refuses."""
-    try:
+    """Return the bytes of a hex id; other text becomes an id of the wrong length."""
+    if _HEX.fullmatch(text):
         return bytes.fromhex(text)
-    except ValueError:
-        return b""
+    return NOT_HEX + _bytes(text[:_SHOWN]) if text else b""
 
 
-def _span(row: SpanRow) -> Span:
-    span = Span(
-        trace_id=_id(row.trace_id),
-        span_id=_id(row.span_id),
-        parent_span_id=_id(row.parent_span_id),
-        trace_state=row.trace_state,
-        name=row.name,
-        kind=_KINDS.get(_word(row.kind), 0),  # type: ignore[arg-type]
-        start_time_unix_nano=max(row.start, 0),
-        end_time_unix_nano=max(row.start, 0) + row.duration,
-        attributes=_key_values(flat(row.attributes)),
-        status=Status(code=_STATUS.get(_word(row.status_code), 0), message=row.status_message),  # type: ignore[arg-type]
-    )
+def _nanos(time: int) -> int:
+    """Return the OTLP time of a `DateTime64` or of a sum: the exporter takes both as signed."""
+    return time % 2**64
+
+
+def _span(row: SpanRow, span: Any) -> None:
+    span.trace_id = _id(row.trace_id)
+    span.span_id = _id(row.span_id)
+    span.parent_span_id = _id(row.parent_span_id)
+    span.trace_state = _bytes(row.trace_state)
+    span.name = _bytes(row.name)
+    span.kind = _KINDS.get(_word(row.kind), 0)
+    span.start_time_unix_nano = _nanos(row.start)
+    span.end_time_unix_nano = _nanos(row.start + row.duration)
+    span.status.code = _STATUS.get(_word(row.status_code), 0)
+    span.status.message = _bytes(row.status_message)
+    _fill(span.attributes, flat(row.attributes))
     for time, name, attributes in zip(
         row.event_times, row.event_names, row.event_attributes, strict=True
     ):
-        span.events.add(
-            time_unix_nano=max(time, 0), name=name, attributes=_key_values(flat(attributes))
-        )
+        event = span.events.add(time_unix_nano=_nanos(time), name=_bytes(name))
+        _fill(event.attributes, flat(attributes))
     for trace, linked, state, attributes in zip(
         row.link_traces, row.link_spans, row.link_states, row.link_attributes, strict=True
     ):
-        span.links.add(
-            trace_id=_id(trace),
-            span_id=_id(linked),
-            trace_state=state,
-            attributes=_key_values(flat(attributes)),
-        )
-    return span
+        link = span.links.add(trace_id=_id(trace), span_id=_id(linked), trace_state=_bytes(state))
+        _fill(link.attributes, flat(attributes))
 
 
-def _record(row: LogRow) -> LogRecord:
-    return LogRecord(
-        time_unix_nano=max(row.time, 0),
-        trace_id=_id(row.trace_id),
-        span_id=_id(row.span_id),
-        flags=row.flags,
-        severity_text=row.severity_text,
-        severity_number=row.severity,  # type: ignore[arg-type]
-        body=AnyValue(string_value=row.body),
-        attributes=_key_values(flat(row.attributes)),
-        event_name=row.event_name,
-    )
+def _record(row: LogRow, record: Any) -> None:
+    record.time_unix_nano = _nanos(row.time)
+    record.trace_id = _id(row.trace_id)
+    record.span_id = _id(row.span_id)
+    record.flags = row.flags
+    record.severity_text = _bytes(row.severity_text)
+    record.severity_number = row.severity
+    record.body.string_value = _bytes(row.body)
+    record.event_name = _bytes(row.event_name)
+    _fill(record.attributes, flat(row.attributes))
 
 
 def _word(text: str) -> str:

@@ -1,71 +1,32 @@
 """Tables of the Collector's ClickHouse exporter, of three generations, read as a way in."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
 
-from collector.folding.fold import fold_traces
 from collector.queue.spool import Spool
-from collector.receiving.intake import Intake, count_nothing
-from collector.spans import LogRecord, Span
 from collector.store import Reader
-from collector.tables import source
-from collector.tables.source import TableSource, tables_of
-from collector.watched import Watched
-from gnomon.clock import Nanos, from_nanos
-from gnomon.config import Settings, SourceSettings
-from gnomon.errors import ConfigError
-from gnomon.model import Step
+from collector.tables import table
+from gnomon.errors import ConfigError, StoreUnavailable
 from gnomon.store import Store
 from tests import samples
-from tests.spools import ALWAYS
-from tests.stores import BOTH, emptied, migrated_store
+from tests.stores import BOTH, migrated_store
+from tests.their_tables import (
+    GENERATIONS,
+    SECOND,
+    House,
+    by_otlp,
+    folded,
+    one_span,
+    traces_table,
+)
 from tests.traffic import open_spool, until, write
 
-SECOND = 1_000_000_000
-MAPS = "Map(LowCardinality(String), String)"
-GENERATIONS = ["map", "map with items", "json"]
 needs_samples = pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
-
-
-def traces_table(generation: str) -> str:
-    attributes = "JSON" if generation == "json" else MAPS
-    items = (
-        ", SpanAttributeItems Array(String) ALIAS"
-        " arrayMap((k, v) -> concat(k, '=', v), mapKeys(SpanAttributes), mapValues(SpanAttributes))"
-        if generation == "map with items"
-        else ""
-    )
-    keys = ", SpanAttributesKeys Array(LowCardinality(String))" if generation == "json" else ""
-    return f"""CREATE TABLE theirs (
-        Timestamp DateTime64(9) CODEC(Delta, ZSTD(1)), TraceId String, SpanId String,
-        ParentSpanId String, TraceState String, SpanName LowCardinality(String),
-        SpanKind LowCardinality(String), ServiceName LowCardinality(String),
-        ResourceAttributes {attributes}, ScopeName String, ScopeVersion String,
-        SpanAttributes {attributes}, Duration UInt64, StatusCode LowCardinality(String),
-        StatusMessage String,
-        Events Nested (Timestamp DateTime64(9), Name LowCardinality(String),
-            Attributes {attributes}),
-        Links Nested (TraceId String, SpanId String, TraceState String, Attributes {attributes})
-        {items}{keys}
-    ) ENGINE = MergeTree ORDER BY (ServiceName, SpanName, toDateTime(Timestamp))"""
-
-
-def logs_table(generation: str) -> str:
-    attributes = "JSON" if generation == "json" else MAPS
-    name = "" if generation == "map" else ", EventName String"
-    return f"""CREATE TABLE their_logs (
-        Timestamp DateTime64(9), TraceId String, SpanId String, TraceFlags UInt8,
-        SeverityText LowCardinality(String), SeverityNumber UInt8,
-        ServiceName LowCardinality(String), Body String, ResourceSchemaUrl String,
-        ResourceAttributes {attributes}, ScopeSchemaUrl String, ScopeName String,
-        ScopeVersion String, ScopeAttributes {attributes}, LogAttributes {attributes}{name}
-    ) ENGINE = MergeTree ORDER BY (ServiceName, Timestamp)"""
 
 
 @pytest.fixture(scope="module", params=BOTH)
@@ -74,139 +35,6 @@ def opened(
 ) -> Iterator[Store]:
     with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
         yield store
-
-
-class House:
-    """A store with somebody's tables, and the road from them to spans, on a clock that stands."""
-
-    def __init__(
-        self, store: Store, spool: Spool, generation: str = "map", **settings: Any
-    ) -> None:
-        self.store = emptied(store)
-        self.spool = spool
-        self.generation = generation
-        self.now = Nanos(1_900_000_000 * SECOND)
-        for table, made in (("theirs", traces_table), ("their_logs", logs_table)):
-            store.command(f"DROP TABLE IF EXISTS {table}", tag="tests.drop")
-            store.command(made(generation), tag="tests.create")
-        given = {"lookback": timedelta(days=4_000), **settings}
-        self.settings = SourceSettings(traces="theirs", logs="their_logs", **given)
-        self.source = self.restarted()
-
-    def restarted(self) -> TableSource:
-        clock = lambda: from_nanos(self.now)  # noqa: E731
-        intake = Intake(self.spool, Settings(), clock, count_nothing)
-        tables = tables_of(self.store, self.settings)
-        return TableSource(tables, intake, self.spool.books, self.settings, clock=clock)
-
-    def insert(self, table: str, *rows: Mapping[str, object]) -> None:
-        self.store.insert_raw(
-            f"INSERT INTO {table} ({', '.join(rows[0])}) FORMAT JSONEachRow",
-            "\n".join(json.dumps(row) for row in rows).encode(),
-            tag="tests.insert",
-        )
-
-    def values(self, pairs: Any) -> dict[str, Any]:
-        """Return attributes as the exporter writes them: as text, or in a JSON column as they are."""
-        return {pair.key: self.value(pair.value) for pair in pairs}
-
-    def value(self, value: AnyValue) -> Any:
-        typed = self.generation == "json" and value.WhichOneof("value") != "kvlist_value"
-        return samples.plain(value) if typed else samples.text(value)
-
-    def send_sample(self, name: str) -> None:
-        for block in samples.trace_request(name).resource_spans:
-            for scoped in block.scope_spans:
-                self.insert("theirs", *[self.span(block, scoped, span) for span in scoped.spans])
-        for block in getattr(samples.logs_request(name), "resource_logs", ()):
-            for scoped in block.scope_logs:
-                rows = [self.record(block, scoped, record) for record in scoped.log_records]
-                self.insert("their_logs", *rows)
-
-    def span(self, block: Any, scoped: Any, span: Any) -> dict[str, object]:
-        resource = self.values(block.resource.attributes)
-        return {
-            "Timestamp": moment(span.start_time_unix_nano),
-            "TraceId": span.trace_id.hex(),
-            "SpanId": span.span_id.hex(),
-            "ParentSpanId": span.parent_span_id.hex(),
-            "TraceState": span.trace_state,
-            "SpanName": span.name,
-            "SpanKind": samples.KINDS[span.kind],
-            "ServiceName": resource.get("service.name", ""),
-            "ResourceAttributes": resource,
-            "ScopeName": scoped.scope.name,
-            "ScopeVersion": scoped.scope.version,
-            "SpanAttributes": self.values(span.attributes),
-            "Duration": span.end_time_unix_nano - span.start_time_unix_nano,
-            "StatusCode": samples.CODES[span.status.code],
-            "StatusMessage": span.status.message,
-            "Events.Timestamp": [moment(event.time_unix_nano) for event in span.events],
-            "Events.Name": [event.name for event in span.events],
-            "Events.Attributes": [self.values(event.attributes) for event in span.events],
-            "Links.TraceId": [link.trace_id.hex() for link in span.links],
-            "Links.SpanId": [link.span_id.hex() for link in span.links],
-            "Links.TraceState": [link.trace_state for link in span.links],
-            "Links.Attributes": [self.values(link.attributes) for link in span.links],
-        }
-
-    def record(self, block: Any, scoped: Any, record: Any) -> dict[str, object]:
-        resource = self.values(block.resource.attributes)
-        name = {"EventName": record.event_name} if self.generation != "map" else {}
-        attributes = self.values(record.attributes)
-        if not name and record.event_name:
-            attributes.setdefault("event.name", record.event_name)
-        return {
-            "Timestamp": moment(record.time_unix_nano or record.observed_time_unix_nano),
-            "TraceId": record.trace_id.hex(),
-            "SpanId": record.span_id.hex(),
-            "ServiceName": resource.get("service.name", ""),
-            "SeverityNumber": record.severity_number,
-            "Body": samples.text(record.body),
-            "ResourceAttributes": resource,
-            "ScopeName": scoped.scope.name,
-            "ScopeVersion": scoped.scope.version,
-            "LogAttributes": attributes,
-            **name,
-        }
-
-    def look(self) -> int:
-        self.now = Nanos(self.now + 3_600 * SECOND)
-        queued = self.source.look()
-        write(self.spool, self.store)
-        return queued
-
-    def ledger(self, source: str = "traces/table/theirs") -> tuple[int, int, int]:
-        """Return received, stored and rejected of one source."""
-        rows = [row for row in self.spool.books.ledger(*ALWAYS) if row.source == source]
-        return (
-            sum(row.received for row in rows),
-            sum(row.stored for row in rows),
-            sum(sum(row.rejected.values()) for row in rows),
-        )
-
-    def names(self) -> list[str]:
-        found = self.store.read("SELECT name FROM spans FINAL ORDER BY name", tag="tests.names")
-        return [row["name"] for row in found]
-
-
-def moment(nanos: int) -> str:
-    seconds, rest = divmod(nanos, SECOND)
-    return f"{seconds}.{rest:09d}"
-
-
-def one_span(number: int, *, second: int = 1_800_000_000, **fields: object) -> dict[str, object]:
-    """Return a row as the exporter writes it; `fields` replace its columns."""
-    return {
-        "Timestamp": moment(second * SECOND),
-        "TraceId": f"{number:032x}",
-        "SpanId": f"{number:016x}",
-        "SpanName": f"span {number}",
-        "SpanKind": "Internal",
-        "ServiceName": "desk",
-        "Duration": 1_000,
-        **fields,
-    }
 
 
 @pytest.fixture
@@ -231,14 +59,6 @@ def test_a_table_gives_the_steps_that_the_receiver_gives(opened, spool, generati
     ours = folded(sent, told)
     assert [step for step in theirs if step not in ours] == []
     assert len(theirs) == len(ours)
-
-
-def folded(spans: Sequence[Span], logs: Sequence[LogRecord]) -> list[Step]:
-    received = {span.trace_id: Nanos(1) for span in spans}
-    found = fold_traces(
-        spans, logs, watched=Watched(), previous={}, received=received, now=Nanos(2**61)
-    )
-    return sorted(found.steps, key=lambda step: (step.trace_id, step.span_id))
 
 
 def test_a_window_that_did_not_change_is_not_read_again(opened, spool):
@@ -276,6 +96,41 @@ def test_a_span_that_comes_again_with_a_later_end_replaces_the_first(opened, spo
     assert house.names() == ["finished"]
 
 
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_of_two_rows_with_one_end_the_one_with_more_attributes_counts(opened, spool, generation):
+    house = House(opened, spool, generation)
+    fuller = one_span(1, SpanName="fuller", SpanAttributes={"a.b": "1", "a": "2"})
+    house.insert("theirs", one_span(1, SpanAttributes={"a.b": "1"}))
+    house.look()
+    house.insert("theirs", fuller)
+    house.look()
+    assert house.names() == ["fuller"]
+    house.insert("theirs", one_span(1))
+    house.insert("theirs", fuller)  # neither is better than what is stored
+    house.look()
+    assert house.names() == ["fuller"]
+    assert house.ledger() == (2, 2, 0)
+
+
+def test_a_span_that_came_over_otlp_too_counts_once(opened, spool):
+    house = House(opened, spool)
+    for number in (1, 2):
+        by_otlp(
+            opened,
+            house.now,
+            WireSpan(
+                trace_id=number.to_bytes(16, "big"),
+                span_id=number.to_bytes(8, "big"),
+                start_time_unix_nano=1_800_000_000 * SECOND,
+                end_time_unix_nano=1_800_000_000 * SECOND + 1_000,
+            ),
+        )
+    house.insert("theirs", one_span(1), one_span(3))
+    house.look()
+    assert house.ledger() == (1, 1, 0)
+    assert len(house.names()) == 3
+
+
 def test_while_a_request_waits_for_the_store_its_rows_are_not_read_again(opened, spool):
     house = House(opened, spool)
     house.insert("theirs", one_span(1))
@@ -288,7 +143,7 @@ def test_while_a_request_waits_for_the_store_its_rows_are_not_read_again(opened,
 
 
 def test_a_window_of_many_pages_is_read_whole(opened, spool, monkeypatch):
-    monkeypatch.setattr(source, "ROWS", 7)
+    monkeypatch.setattr(table, "ROWS", 7)
     house = House(opened, spool)
     house.insert("theirs", *[one_span(number) for number in range(1, 51)])
     assert house.look() == 8
@@ -296,13 +151,59 @@ def test_a_window_of_many_pages_is_read_whole(opened, spool, monkeypatch):
 
 
 def test_rows_too_large_for_one_request_go_in_several(opened, spool, monkeypatch):
-    monkeypatch.setattr(source, "LARGEST", 5_000)
+    monkeypatch.setattr(table, "LARGEST", 5_000)
     house = House(opened, spool)
     house.insert(
         "theirs",
         *[one_span(number, SpanAttributes={"text": "x" * 1_000}) for number in range(1, 21)],
     )
     assert house.look() > 4
+    assert house.ledger() == (20, 20, 0)
+
+
+def test_a_page_too_large_for_memory_is_read_in_smaller_ones(opened, spool, monkeypatch):
+    house = House(opened, spool)
+    house.insert("theirs", *[one_span(number) for number in range(1, 31)])
+    ask, asked = opened.lines, []
+
+    def forgetful(sql: str, *, tag: str, **given: Any) -> bytes:
+        if given.get("limit", 0) > 8:
+            raise StoreUnavailable("too much", code=241)
+        asked.append(given.get("limit"))
+        return ask(sql, tag=tag, **given)
+
+    monkeypatch.setattr(opened, "lines", forgetful)
+    house.look()
+    assert house.ledger() == (30, 30, 0)
+    assert max(filter(None, asked)) <= 8
+
+
+def test_pages_of_large_rows_are_smaller(opened, spool, monkeypatch):
+    monkeypatch.setattr(table, "ROWS", 10)
+    monkeypatch.setattr(table, "_PAGE_BYTES", 6_000)
+    house = House(opened, spool)
+    house.insert(
+        "theirs",
+        *[one_span(number, SpanAttributes={"text": "x" * 1_000}) for number in range(1, 31)],
+    )
+    assert house.look() > 5
+    assert house.ledger() == (30, 30, 0)
+
+
+def test_a_stop_in_the_middle_of_a_window_loses_nothing(opened, spool, monkeypatch):
+    monkeypatch.setattr(table, "ROWS", 5)
+    house = House(opened, spool)
+    house.insert("theirs", *[one_span(number) for number in range(1, 21)])
+    put, source = house.source._put, house.source
+
+    def last(*given: Any) -> None:
+        put(*given)
+        source.stop(0)
+
+    monkeypatch.setattr(source, "_put", last)
+    assert house.look() == 1
+    house.source = house.restarted()
+    house.look()
     assert house.ledger() == (20, 20, 0)
 
 
@@ -347,6 +248,91 @@ def test_a_table_of_another_kind_is_refused_by_what_it_lacks(opened, spool):
     opened.command("ALTER TABLE theirs DROP COLUMN Duration", tag="tests.alter")
     with pytest.raises(ConfigError, match="the table lacks Duration"):
         house.restarted().start()
+
+
+def test_columns_of_other_types_are_named_with_the_mend(opened, spool):
+    house = House(opened, spool)
+    opened.command("ALTER TABLE theirs MODIFY COLUMN Duration Float64", tag="tests.alter")
+    opened.command("ALTER TABLE their_logs MODIFY COLUMN Body Nullable(String)", tag="tests.alter")
+    traces, logs = house.restarted()._tables
+    with pytest.raises(ConfigError, match=r"types: Duration \(Float64\); expected is .* [(]a view"):
+        traces.open()
+    with pytest.raises(ConfigError, match=r"SOURCE__LOGS.*Body \(Nullable\(String\)\)"):
+        logs.open()
+
+
+def test_gnomons_own_views_are_no_source(opened, spool):
+    house = House(opened, spool)
+    for name in ("otel_traces", f"{opened.database}.otel_traces"):
+        house.settings = house.settings.model_copy(update={"traces": name})
+        with pytest.raises(ConfigError, match=f"TRACES={name}: .* what Gnomon itself has stored"):
+            house.restarted().start()
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_a_view_is_read_like_a_table(opened, spool, generation):
+    house = House(opened, spool, generation)
+    opened.command("DROP VIEW IF EXISTS seen", tag="tests.drop")
+    opened.command(
+        "CREATE VIEW seen AS SELECT * EXCEPT (SpanName), upper(SpanName) AS SpanName FROM theirs",
+        tag="tests.create",
+    )
+    house.settings = house.settings.model_copy(update={"traces": "seen"})
+    house.source = house.restarted()
+    house.insert("theirs", one_span(1), one_span(2))
+    house.look()
+    assert house.names() == ["SPAN 1", "SPAN 2"]
+
+
+def test_a_table_made_anew_in_another_generation_is_read_on(opened, spool):
+    house = House(opened, spool)
+    house.insert("theirs", one_span(1))
+    house.look()
+    opened.command("DROP TABLE theirs", tag="tests.drop")
+    with pytest.raises(ConfigError, match="GNOMON_SOURCE__TRACES=theirs: there is no such table"):
+        house.look()
+    opened.command(traces_table("json"), tag="tests.create")
+    house.insert("theirs", one_span(2, SpanAttributes={"a.b": 1}))
+    house.look()
+    (span,) = Reader(opened).spans([f"{2:032x}"])
+    assert (house.names(), span.attributes) == (["span 1", "span 2"], {"a.b": "1"})
+
+
+def test_a_table_that_can_not_be_read_keeps_no_other_waiting(opened, spool):
+    house = House(opened, spool)
+    opened.command("DROP TABLE theirs", tag="tests.drop")
+    house.insert(
+        "their_logs",
+        {
+            "Timestamp": "1800000000",
+            "TraceId": f"{1:032x}",
+            "LogAttributes": {"event.name": "gen_ai.choice"},
+        },
+    )
+    with pytest.raises(ConfigError, match="TRACES=theirs"):
+        house.look()
+    write(spool, opened)
+    assert house.ledger("logs/table/their_logs") == (1, 1, 0)
+
+
+def test_a_row_at_the_edge_of_the_lookback_is_read_and_one_before_it_is_not(opened, spool):
+    house = House(opened, spool, lookback=timedelta(seconds=100))
+    now = house.now // SECOND + 3_600
+    house.insert(
+        "theirs",
+        one_span(1, second=now - 100),
+        one_span(2, second=now - 111),
+        one_span(3, second=now),
+    )
+    house.look()
+    assert house.names() == ["span 1", "span 3"]
+
+
+def test_a_lookback_longer_than_time_itself_reads_everything(opened, spool):
+    house = House(opened, spool, lookback=timedelta.max)
+    house.timed(1, 5 * SECOND, 6 * SECOND)
+    house.look()
+    assert house.names() == ["span 1"]
 
 
 def test_a_table_that_went_away_is_told_and_waited_for(opened, spool):
