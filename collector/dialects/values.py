@@ -46,10 +46,7 @@ def as_json(text: str | None) -> JsonValue:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
-        mended = _HALF_PAIR.sub(_whole, text) if "\\u" in text else text
-        if mended != text:
-            return as_json(mended)
-        return _slow_json(text) if "NaN" in text or "Infinity" in text else None
+        return _slow_json(text)
     except UnicodeEncodeError:
         return None
     return _slow_json(text) if len(text) >= _LONG_NUMBER and _has_long_number(text) else value
@@ -79,10 +76,21 @@ def _has_long_number(text: str) -> bool:
     return b"0" * _LONG_NUMBER in text.encode().translate(_DIGITS_AS_ZEROS)
 
 
+_BEGINS: Final = frozenset('{["-0123456789NI')
+
+
 def _slow_json(text: str) -> JsonValue:
-    """Read integers of any size, and NaN and Infinity as nothing."""
+    """Read what the strict parser refuses and other writers write all the same.
+
+    That is a mark before the text, half a character, a raw line end or tab in a string, numbers of
+    any size, and NaN and Infinity as nothing.
+    """
+    text = text.lstrip("\ufeff \t\r\n")
+    if text[:1] not in _BEGINS:
+        return None
+    text = _HALF_PAIR.sub(_whole, text) if "\\u" in text else text
     try:
-        return json.loads(text, parse_constant=_no_number, parse_int=_integer)
+        return FORGIVING.decode(text)
     except (ValueError, RecursionError):
         return None
 
@@ -91,16 +99,24 @@ def _no_number(_name: str) -> None:
     return None
 
 
-def _integer(digits: str) -> int | float | None:
-    """Read an integer as it is; one that no program counts with as a float, as others do."""
-    if len(digits) <= _MAX_DIGITS:
-        return int(digits)
-    number = float(digits)
-    return number if math.isfinite(number) else None
+def _integer(digits: str) -> int | str:
+    """Read an integer as it is; one that no program counts with stays its text."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else digits
 
 
 _MAX_DIGITS: Final = 4_000
 """Python refuses to read integers much longer than that."""
+
+
+def _decimal(digits: str) -> float | str:
+    number = float(digits)
+    return number if math.isfinite(number) else digits
+
+
+FORGIVING: Final = json.JSONDecoder(
+    strict=False, parse_constant=_no_number, parse_int=_integer, parse_float=_decimal
+)
+"""Reads what `as_json` does, and more slowly; it takes no mark before the text."""
 
 
 def as_object(text: str | None) -> Mapping[str, JsonValue]:

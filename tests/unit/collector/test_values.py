@@ -84,6 +84,22 @@ def test_json_with_half_a_character_is_read_with_the_replacement_sign(text, valu
     assert values.as_json(text) == value
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('\ufeff {"a":1}', {"a": 1}),
+        ('{"text":"two\nlines\tand a \x00"}', {"text": "two\nlines\tand a \x00"}),
+        ('{"a":%s,"b":1}' % ("9" * 4_400), {"a": "9" * 4_400, "b": 1}),
+        ('{"a":%s,"b":1}' % ("9" * 400), {"a": int("9" * 400), "b": 1}),
+        ('{"a":1e999,"b":-1e999}', {"a": "1e999", "b": "-1e999"}),
+        ('{"a":"\n\\ud83d"}', {"a": "\n\ufffd"}),
+        ('{"a":"\n"', None),
+    ],
+)
+def test_one_odd_value_makes_no_other_unread(text, value):
+    assert values.as_json(text) == value
+
+
 @pytest.mark.parametrize("text", ["(" * 30_000, "-" * 60_000 + "1", "[" * 50_000])
 def test_literals_that_would_exhaust_the_parser_are_none(text):
     assert values.as_literal(text) is None
