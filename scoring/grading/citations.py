@@ -1,6 +1,5 @@
 """Whether everything the final message cites is among the documents that were retrieved."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
@@ -13,6 +12,7 @@ from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicab
 from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.endings import MISSING
 from scoring.policies.patterns import captured, groups, wrong_pattern
+from scoring.policies.recorded import read
 from scoring.policies.said import Names
 
 _URL = re.compile(r"https?://[^\s<>\"'`\])}]+")
@@ -95,7 +95,7 @@ class Citations(GraderSpec):
         for step, bodies in zip(reads, evidence.bodies(reads), strict=True):
             names = [name for document in bodies.documents for name in _names(document)]
             if step.kind is Kind.TOOL and step.tool_result is not None:
-                names += _strings(_json(step.tool_result))
+                names += _strings(read(step.tool_result))
             elif not (bodies.documents or step.content_captured or step.status == "error"):
                 blind.append(step.span_id)
             known.update(_same(name) for name in names)
@@ -104,7 +104,7 @@ class Citations(GraderSpec):
 
 def _names(document: Document) -> Iterator[str]:
     yield document.id
-    yield from _strings(_json(document.metadata))
+    yield from _strings(read(document.metadata))
 
 
 def _strings(value: JsonValue) -> Iterator[str]:
@@ -127,10 +127,3 @@ def _same(name: str) -> str:
     """Return a name without what does not tell documents apart."""
     name = name.strip()
     return name.partition("#")[0].rstrip("/") if name.startswith(("http:", "https:")) else name
-
-
-def _json(text: str) -> JsonValue:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

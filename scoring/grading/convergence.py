@@ -10,7 +10,7 @@ from gnomon.model import JsonValue
 from scoring.grading.expect import value_at
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.spec import GraderSpec, Means
-from scoring.policies.actions import Action, actions_of
+from scoring.policies.actions import Action, actions_of, untold
 from scoring.policies.endings import MISSING
 from scoring.policies.said import Names, Said
 from scoring.policies.sameness import same
@@ -79,10 +79,10 @@ class Convergence(GraderSpec):
         if left:
             names = ", ".join(" or ".join(goal.tool) for goal in left)
             breaches.append(Violation(rule="terminal", message=f"not reached: {names}", steps=()))
-        blind = [action.step for action in actions if action.arguments is None]
+        blind = [action for action in actions if action.arguments is None]
         if blind and not breaches:
-            reason = f"arguments of {len(blind)} calls were not recorded"
-            return Abstained(reason=reason, evidence=tuple(blind))
+            reason = f"arguments of {len(blind)} calls {untold(blind)}"
+            return Abstained(reason=reason, evidence=tuple(action.step for action in blind))
         unseen = [goal for goal, done in reached if done is None]
         if unseen and not breaches:
             names = ", ".join(" or ".join(goal.tool) for goal in unseen)

@@ -1,12 +1,12 @@
 """The evidence of one run: the run, its steps, and bodies read only when a grader asks."""
 
-import json
 import threading
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
 from collector.dialects.content import assistant_text
+from collector.dialects.values import FORGIVING, as_json
 from gnomon.model import Bodies, JsonValue, Kind, Run, Step
 
 _CUT = 2_000
@@ -67,18 +67,16 @@ class StoredEvidence:
 
 def json_in(text: str) -> JsonValue:
     """Return the JSON a message is, or ends with (alone or in a fence), or None."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
+    whole = as_json(text)
+    if whole is not None:
+        return whole
     end = text[-_JSON_FROM_END:].rstrip().removesuffix("```").rstrip()
-    decoder = json.JSONDecoder()
     at = end.find("{")
     for _ in range(_BRACES):
         if at < 0:
             return None
         try:
-            value, stop = decoder.raw_decode(end, at)
+            value, stop = FORGIVING.raw_decode(end, at)
         except (ValueError, RecursionError):
             stop = -1
             value = None

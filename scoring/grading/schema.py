@@ -1,6 +1,5 @@
 """Whether the final message, or what a tool was given or gave back, has the shape it must have."""
 
-import json
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -9,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from gnomon.model import JsonValue, Kind, Step
 from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicable, Surface
 from scoring.grading.spec import GraderSpec, Means
+from scoring.policies.recorded import read
 from scoring.policies.schemas import complaints, validator_of, wrong_schema
 from scoring.policies.verdict import Violation
 
@@ -72,7 +72,7 @@ class Schema(GraderSpec):
             text = _part(step, self.part)
             if text is None:
                 unknown.append(step.span_id)
-            elif wrong := complaints(validator, _json(text), whole=self.part)[:_SHOWN]:
+            elif wrong := complaints(validator, read(text), whole=self.part)[:_SHOWN]:
                 rule = f"{self.part}.{self.tool}"
                 found.append(Violation(rule=rule, message="; ".join(wrong), steps=(step.span_id,)))
         if not found and unknown:
@@ -87,10 +87,3 @@ class Schema(GraderSpec):
 
 def _part(step: Step, part: str) -> str | None:
     return step.tool_arguments if part == "arguments" else step.tool_result
-
-
-def _json(text: str) -> JsonValue:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

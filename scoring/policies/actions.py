@@ -1,13 +1,13 @@
 """What an agent did, tool call by tool call, as the policies see it."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gnomon.clock import Nanos
 from gnomon.model import JsonValue, Kind, Step
 from scoring.policies.endings import MISSING, Ending, at, ending_of
 from scoring.policies.language import Reading
+from scoring.policies.recorded import read, read_object
 
 UNRESOLVED = object()
 """The value could not be found: nobody recorded it, or nobody asked for it."""
@@ -25,6 +25,8 @@ class Action:
     result: JsonValue = None
     step: str = ""
     """Its evidence: the span id."""
+    unreadable: bool = False
+    """Arguments were recorded, but as something that is no object."""
 
     @property
     def succeeded(self) -> bool:
@@ -51,16 +53,17 @@ def actions_of(steps: Sequence[Step], readings: Mapping[str, Reading]) -> list[A
 
 def _action(step: Step, readings: Mapping[str, Reading]) -> Action:
     tool = step.tool_name or ""
-    arguments = _json(step.tool_arguments)
-    result = _json(step.tool_result)
+    arguments = None if step.tool_arguments is None else read_object(step.tool_arguments)
+    result = None if step.tool_result is None else read(step.tool_result)
     return Action(
         tool=tool,
         started=step.started_at,
         ended=step.ended_at,
         ending=ending_of(step, result, readings.get(tool)),
-        arguments=arguments if isinstance(arguments, Mapping) else None,
+        arguments=arguments,
         result=result,
         step=step.span_id,
+        unreadable=arguments is None and step.tool_arguments is not None,
     )
 
 
@@ -72,10 +75,9 @@ def argument(action: Action, name: str) -> object:
     return UNRESOLVED if value is MISSING or value is None else value
 
 
-def _json(text: str | None) -> JsonValue:
-    if text is None:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+def untold(actions: Iterable[Action]) -> str:
+    """Say why the arguments of some calls are None."""
+    unreadable = {action.unreadable for action in actions}
+    if unreadable == {True}:
+        return "can not be read as an object"
+    return "were not recorded" + (" or can not be read as an object" if True in unreadable else "")

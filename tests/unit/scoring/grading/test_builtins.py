@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,6 +62,17 @@ def test_a_tool_call_that_breaks_its_schema_is_named() -> None:
     assert isinstance(ask(entry, Seen(make_step(1, "check", {}))), NotApplicable)
 
 
+def test_an_odd_argument_keeps_no_schema_from_being_checked() -> None:
+    entry = {
+        "type": "schema",
+        "tool": "refund",
+        "schema": {"properties": {"amount": {"maximum": 9}}},
+    }
+    odd = '{"amount": 10, "note": %s}' % ("9" * 4_400)
+    step = replace(make_step(1, "refund", {}), tool_arguments=odd)
+    assert label(entry, Seen(step)).passed is False
+
+
 # Budget
 
 
@@ -121,6 +133,10 @@ def test_the_distance_to_the_end_is_what_was_not_reached() -> None:
 def test_calls_whose_arguments_nobody_recorded_can_not_be_compared() -> None:
     blind = Seen(make_step(1, "status"), make_step(2, "status"))
     assert isinstance(ask({"type": "convergence"}, blind), Abstained)
+    odd = replace(make_step(1, "status"), tool_arguments="[1]")
+    answer = ask({"type": "convergence"}, Seen(odd))
+    assert isinstance(answer, Abstained)
+    assert answer.reason == "arguments of 1 calls can not be read as an object"
 
 
 # Recovery
@@ -204,6 +220,9 @@ def test_results_of_tools_and_lists_in_the_final_json_count_as_well() -> None:
     step = make_step(1, "search", {}, {"hits": [{"id": "d1"}, {"id": 2}]})
     assert label(entry, Seen(step, final='{"cited": ["d1", "2"]}')).passed is True
     assert label(entry, Seen(step, final='{"cited": ["d3"]}')).passed is False
+
+    odd = replace(step, tool_result='{"hits": [{"id": "d1"}, {"id": 1e999}]}')
+    assert label(entry, Seen(odd, final='{"cited": ["d1"]}')).passed is True
 
 
 # Scope
