@@ -25,7 +25,6 @@ _AHEAD = 86_400 * SECOND
 """Senders' clocks may be ahead by so much; rows of later times are read together as one window."""
 
 _KINDS_TOLD = 100
-_SHOWN = 500
 
 
 def tables_of(store: Store, settings: SourceSettings) -> list[Table]:
@@ -143,12 +142,17 @@ class TableSource:
         self._last_put = to_nanos(self._clock())
 
     def _tell(self, table: Table, found: Unwritten) -> None:
-        """Log the first row of a kind that is lost; the ledger counts them all."""
+        """Name the first row of a kind that is lost, not its content; the ledger counts them all."""
         kind = f"{table.name} {found.why}"
         if kind not in self._told and len(self._told) < _KINDS_TOLD:
             self._told.add(kind)
-            row = found.row[:_SHOWN].decode(errors="replace")
-            log.warning("table_row_refused", table=table.name, error=found.why, row=row)
+            log.warning(
+                "table_row_refused",
+                table=table.name,
+                error=found.why,
+                trace_id=found.trace_id,
+                span_id=found.span_id,
+            )
 
     def _run(self) -> None:
         while not self._thread.stopping.is_set():

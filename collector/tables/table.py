@@ -57,6 +57,7 @@ _AS_STORED = {"output_format_json_validate_utf8": 0}
 """Text that is no UTF-8 comes as it lies there: the inspection mends it, and says that it did."""
 
 _SHOWN = 500
+_ID_SHOWN = 64
 
 _Row = list[Any]
 R = TypeVar("R", otlp.SpanRow, otlp.LogRow)
@@ -78,7 +79,10 @@ class Unwritten(NamedTuple):
     """A row that is no span or log record, whatever one makes of it."""
 
     row: bytes
+    """All that was read of it, so that it is known again."""
     why: str
+    trace_id: str
+    span_id: str
 
 
 class Table:
@@ -236,7 +240,7 @@ def _within(
         body = write(rows)
     except Exception as error:  # noqa: BLE001 - rows of strangers: said, counted, and passed over
         if len(rows) == 1:
-            yield Unwritten(repr(rows[0]).encode(errors="backslashreplace"), repr(error)[:_SHOWN])
+            yield _unwritten(rows[0], repr(error)[:_SHOWN])
             return
     else:
         if len(body) <= LARGEST or len(rows) == 1:
@@ -245,3 +249,13 @@ def _within(
     middle = len(rows) // 2
     yield from _within(write, rows[:middle])
     yield from _within(write, rows[middle:])
+
+
+def _unwritten(row: otlp.SpanRow | otlp.LogRow, why: str) -> Unwritten:
+    whole = repr(row).encode(errors="backslashreplace")
+    return Unwritten(whole, why, _shown(row.trace_id), _shown(row.span_id))
+
+
+def _shown(name: str) -> str:
+    """Return an id, which may be any bytes, as a text that every log can hold."""
+    return name[:_ID_SHOWN].encode(errors="backslashreplace").decode()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
+from structlog.testing import capture_logs
 
 from collector.queue.spool import Spool
 from collector.store import Reader
@@ -249,14 +250,18 @@ CREATE VIEW unequal AS SELECT * EXCEPT (`Events.Name`),
 """
 
 
-def test_a_row_that_can_not_be_written_loses_itself_alone(opened, spool, caplog):
+def test_a_row_that_can_not_be_written_loses_itself_alone(opened, spool):
     house = House(opened, spool)
     opened.command("DROP VIEW IF EXISTS unequal", tag="tests.drop")
     opened.command(UNEQUAL, tag="tests.create")
     house.settings = house.settings.model_copy(update={"traces": "unequal"})
     house.source = house.restarted()
     house.insert("theirs", *[one_span(number) for number in range(1, 31)])
-    house.look()
+    with capture_logs() as told:
+        house.look()
+    (lost,) = [line for line in told if line["event"] == "table_row_refused"]
+    assert (lost["trace_id"], lost["span_id"]) == (f"{2:032x}", f"{2:016x}")
+    assert "desk" not in str(lost), "what a row holds may be personal"
     assert len(house.names()) == 29
     assert house.ledger("traces/table/unequal") == (30, 29, 1)
     house.insert("theirs", one_span(40))
@@ -266,6 +271,19 @@ def test_a_row_that_can_not_be_written_loses_itself_alone(opened, spool, caplog)
     assert "span 40" in house.names()
     assert house.ledger("traces/table/unequal") == (31, 30, 1)
     assert house.rejected("traces/table/unequal") == {"undecodable": 1}
+
+
+def test_a_lost_row_of_any_bytes_is_named_in_text_that_a_log_can_hold(opened, spool):
+    house = House(opened, spool)
+    opened.command("DROP VIEW IF EXISTS unequal", tag="tests.drop")
+    opened.command(UNEQUAL, tag="tests.create")
+    house.settings = house.settings.model_copy(update={"traces": "unequal"})
+    house.source = house.restarted()
+    raw(house, 2, TraceId="unhex('61ff')")
+    with capture_logs() as told:
+        house.look()
+    (lost,) = [line for line in told if line["event"] == "table_row_refused"]
+    assert lost["trace_id"].encode() == b"a\\udcff"
 
 
 def test_a_store_that_is_away_fails_the_look_and_loses_nothing(opened, spool, monkeypatch):
