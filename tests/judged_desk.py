@@ -27,6 +27,7 @@ from scoring.verdicts import JudgedRun, Verdicts
 from scoring.versions.reader import CompareReader
 from tests import desk
 from tests.desk import DAY, MINUTE, NOW, SECOND
+from tests.judged_world import seen_first
 from tests.row_writer import RowWriter
 from tests.stores import migrated_store
 
@@ -281,4 +282,5 @@ def fifty_bugs(data: Path) -> Iterator[World]:
         rows.write(store)
         rows.sum_up(store, reader, runs)
         judging = judging_of(store, reader, watched=ruled(50), graders=[grader])
+        seen_first(store, judging.compare.plan)
         yield World(store, reader, judging, runs, verified, {})

@@ -11,6 +11,8 @@ from scoring.reading import RunJudgments
 from scoring.rows import LabelRow, StatusRow, ViolationRow
 from scoring.store import JudgmentWriter
 from scoring.verdict import verdict_row
+from scoring.versions.rule import Plan
+from scoring.versions.store import RuleBook, RuleRow, SeenRule
 from tests.row_writer import RowWriter
 
 SECOND = 1_000_000_000
@@ -18,7 +20,17 @@ DAY = 86_400 * SECOND
 MONDAY = Nanos(2_000 * 7 * DAY + 4 * DAY)
 """1970-01-01 was a Thursday."""
 
+BEFORE = Nanos(MONDAY - DAY)
+"""When nobody had run yet."""
+
 Said = tuple[list[StatusRow], list[LabelRow], list[ViolationRow]]
+
+
+def seen_first(store: Store, plan: Plan | None) -> None:
+    """Note a rule as a process does that started before anybody ran."""
+    assert plan is not None
+    seen = SeenRule(first_seen_at=BEFORE, versions=())
+    RuleBook(store).note_rule(RuleRow.of(plan, seen))
 
 
 class World:

@@ -129,7 +129,7 @@ def compare(
 ) -> None:
     """Compare two versions under the rule of gnomon.yaml.
 
-    Exit 0: PASS. 1: FAIL. 3: NOT ENOUGH DATA, or no rule was written.
+    Exit 0: PASS. 1: FAIL. 3: NOT ENOUGH DATA, no rule was written, or it came too late to decide.
     """
     if on not in {"tasks", "live"}:
         raise typer.BadParameter("write tasks or live", param_hint="--on")
@@ -163,7 +163,7 @@ def _comparison(answer: JsonValue) -> None:
             ("written before", ruling["written_before"]),
             ("verdict", ruling["sentence"]),
             *((f"look {look['look']}", _look(look)) for look in ruling["looks"]),
-            ("difference", _points(found)),
+            ("difference", _points(found, ruling["missing"])),
             ("undecided runs", found["open"] or None),
             *((f"p ({name})", value) for name, value in found["p_values"].items()),
             *_any_time(answer),
@@ -191,10 +191,12 @@ def _any_time(answer: JsonValue) -> Iterator[tuple[str, object]]:
         yield "at any time", _points(found)
 
 
-def _points(found: JsonValue) -> str:
+def _points(found: JsonValue, missing: int = 0) -> str:
     n = f"n = {found['n']} {found['unit']}"
+    if "withheld" in found["flags"] and missing:
+        return f"withheld until the planned look, {missing} more needed, {n}"
     if "withheld" in found["flags"]:
-        return f"withheld until the planned n, {n}"
+        return f"withheld: the planned look has its units, and waits as the verdict says, {n}"
     if "same_tasks" in found["flags"]:
         return f"not shown, {n}: compare on tasks"
     told = f"{_interval(found)}, {n}, {found['method']}"

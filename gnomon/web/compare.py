@@ -161,14 +161,13 @@ def _registered(ruling: Ruling | None) -> str:
     if ruling is None or ruling.first_seen_at is None:
         return ""
     seen = f"first seen on {day(ruling.first_seen_at)}"
-    if ruling.written_before is None:
+    if not ruling.written_before:
         return seen
-    when = "before" if ruling.written_before else "after"
-    return f"{seen}, {when} both versions had run; it counts all runs, whatever the period"
+    return f"{seen}, before both versions had run; it counts all runs, whatever the period"
 
 
 def _looks(ruling: Ruling | None) -> Sequence[str]:
-    if ruling is None or ruling.plan is None or not ruling.governs:
+    if ruling is None or ruling.plan is None or not ruling.governs or ruling.late:
         return ()
     sizes = ruling.plan.sizes
     told = [

@@ -41,8 +41,8 @@ def finding(answer: Answer, found: Difference, what: str) -> str:
     base, cand = answer.setting.base, answer.setting.cand
     if WITHHELD in found.flags:
         missing = answer.ruling.decision.missing
-        more = f"{count(missing)} more before" if missing else "not yet:"
-        return f"{what}: {plural(found.n, found.unit)} so far, {more} the planned look"
+        more = f", {count(missing)} more before the planned look" if missing else f"; {_WAITS}"
+        return f"{what}: {plural(found.n, found.unit)} so far{more}"
     if answer.guard.incomplete:
         return f"{what}: not enough data, {answer.guard.incomplete}"
     if SAME_TASKS in found.flags:
@@ -73,13 +73,13 @@ def note(answer: Answer, found: Difference) -> str:
             " makes chance look like an effect. Counts may be read."
         )
     if EXPLORATORY in found.flags and SAME_TASKS not in found.flags:
-        return (
-            f"A reading aid, not a test: {answer.ruling.decision.reason}, so there is no p value"
-            " and no verdict."
-        )
+        why = _TOO_LATE if answer.ruling.late else answer.ruling.decision.reason
+        return f"A reading aid, not a test: {why}, so there is no p value and no verdict."
     return ""
 
 
+_TOO_LATE = "the rule came too late to decide these versions"
+_WAITS = "the planned look has its units, and waits"
 _TAKEN = {"job": "by the job when it was due", "request": "for whoever asked before the job had"}
 
 

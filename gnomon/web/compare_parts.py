@@ -123,7 +123,8 @@ def verdict(ruling: Ruling) -> Said:
     word = ruling.decision.verdict
     looks = {Verdict.PASS: "ok", Verdict.FAIL: "error", Verdict.NOT_ENOUGH_DATA: "unknown"}
     reason = ruling.decision.reason
-    missing = f", n = {count(ruling.n)}" if ruling.plan is not None else ""
+    comma = ";" if ruling.late else ","
+    missing = f"{comma} n = {count(ruling.n)}" if ruling.plan is not None else ""
     if ruling.decision.missing:
         missing = f"; {count(ruling.decision.missing)} more needed{missing}"
     return Said(

@@ -6,7 +6,7 @@ What leaves `scoring.stats` towards metrics, reports, pages and API is one of th
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from gnomon.model import JsonValue
 
@@ -105,6 +105,19 @@ class Difference(Shown):
     worse: int = 0
     changed: Sequence[Changed] = ()
 
+    @property
+    def swapped(self) -> "Difference":
+        """Old minus new: limits change places and sign, p values are of either side."""
+        return replace(
+            self,
+            value=_negative(self.value),
+            low=_negative(self.high),
+            high=_negative(self.low),
+            better=self.worse,
+            worse=self.better,
+            changed=[Changed(name=one.name, size=-one.size) for one in self.changed],
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurvivalRow:
@@ -164,6 +177,10 @@ class Metric:
         """Return metric and guard in one object."""
         guard = {name: shown.as_json() for name, shown in self.guard.items()}
         return {"name": self.name, **self.measure.as_json(), "guard": guard}
+
+
+def _negative(number: float | None) -> float | None:
+    return None if number is None else 0.0 - number  # never -0.0
 
 
 def require_finite(*numbers: float | None) -> None:

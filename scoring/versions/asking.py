@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collector.reading import relations
 from gnomon.clock import Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
@@ -22,6 +23,7 @@ from scoring.versions.manifests import Manifests, PinRow, manifests
 from scoring.versions.setting import SURFACE
 from scoring.versions.tasks import TaskRuns, task_of
 
+_ARRIVAL = ("agent_version", "business_keys", "last_received_at")
 ALL_TRIALS = 2**32 - 1
 _NOBODY = "false"
 
@@ -213,10 +215,25 @@ class Asking:
         )
         return next((Nanos(row["first"]) for row in rows), None)
 
-    def versions_that_ran(self, *, with_task: bool) -> list[tuple[str, str]]:
-        """Return agent and version of every run so far, of any origin."""
-        rows = self._read("versions_that_ran", Scope(origin=None), with_task=with_task)
+    def versions_that_ran(self, scope: Scope, *, with_task: bool) -> list[tuple[str, str]]:
+        """Return agent and version of every run so far, settled or not."""
+        rows = self._read("versions_that_ran", scope, with_task=with_task)
         return [(row["agent"], row["version"]) for row in rows]
+
+    def arrived(self, scope: Scope, moment: Nanos, *, with_task: bool) -> frozenset[str]:
+        """Return the versions of which a whole run had arrived by a moment, as runs are read now."""
+        runs = relations.runs(scope.where(self._units.slices), _ARRIVAL)
+        rows = self._store.read(
+            filled(self._sql["arrived"], arrivals=runs.sql),
+            tag="scoring.compare_arrived",
+            bind={
+                **runs.params,
+                "moment": int(moment),
+                "with_task": with_task,
+                "task": self._units.task,
+            },
+        )
+        return frozenset(row["version"] for row in rows)
 
     def _read(
         self, name: str, scope: Scope, *, by: str = "", compared: str = "",

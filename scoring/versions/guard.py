@@ -26,7 +26,14 @@ NEVER = frozenset({"violations"})
 """What should not happen at all: none seen shows the exact upper bound."""
 
 NO_POLICY = "no policy judged runs of both sides, so nobody knows which rules they break"
-MEND = "write a policy for them, or `violations: not_judged` into the rule"
+LESS_JUDGED = (
+    "policies judged a smaller share of the candidate's runs than of the baseline's, so nobody"
+    " knows which rules the others break: have them judged (graders backfill)"
+)
+MEND = (
+    "write a policy for them, or `violations: not_judged` into the rule, then run the candidate"
+    " again under a new version"
+)
 NOT_JUDGED = "violations are not judged, which the rule allows"
 
 
@@ -74,6 +81,10 @@ class Guard:
     """Hard rules that the candidate breaks and the baseline does not. None: nobody knows."""
     unjudged: int = 0
     """Runs of either side that no policy judged."""
+    judged: tuple[float, float] = (1.0, 1.0)
+    """Share of the runs of baseline and candidate that a policy judged."""
+    ended: Sequence[Broken] | None = None
+    """Hard rules that the baseline breaks and the candidate does not: new if the sides are swapped."""
 
     def __post_init__(self) -> None:
         if not self.shares:
@@ -93,6 +104,19 @@ class Guard:
         """Why there are no numbers, with what to do, or ''."""
         mend = "see which are not, and send their missing spans and usage"
         return f"not enough data: {self.incomplete}; {mend}" if self.incomplete else ""
+
+    @property
+    def swapped(self) -> "Guard":
+        """The same with the sides exchanged."""
+        shares = {name: Sides(base=s.cand, cand=s.base) for name, s in self.shares.items()}
+        judged = (self.judged[1], self.judged[0])
+        return replace(self, shares=shares, new=self.ended, ended=self.new, judged=judged)
+
+    @property
+    def less_judged(self) -> bool:
+        """Whether the candidate's breaches could be among runs that only on its side nobody judged."""
+        base, cand = self.judged
+        return cand < base
 
     def says_nothing(self, metric: Measured) -> str:
         """Return why there is nothing to look at yet, or ''."""
@@ -149,7 +173,7 @@ class Guard:
                 verdict=Verdict.NOT_ENOUGH_DATA, reason=self.incomplete, missing=decision.missing
             )
         passed = decision.verdict is Verdict.PASS
-        if self.new is None and passed:
+        if passed and (self.new is None or (not self.new and self.less_judged)):
             return self._unknown(decision, known=known)
         if not self.new:
             return decision
@@ -158,7 +182,8 @@ class Guard:
 
     def _unknown(self, decision: Decision, *, known: bool) -> Decision:
         if known:
-            return Decision(verdict=Verdict.NOT_ENOUGH_DATA, reason=f"{NO_POLICY}; {MEND}")
+            why = f"{NO_POLICY}; {MEND}" if self.new is None else LESS_JUDGED
+            return Decision(verdict=Verdict.NOT_ENOUGH_DATA, reason=why)
         return replace(decision, reason=f"{decision.reason}; {NOT_JUDGED}")
 
 
@@ -211,13 +236,15 @@ def guard_of(
     checked = {v: _moments(by_version.get(v, {}), "violations").m for v in (base, cand)}
     if "violations" not in names_of(metric):
         checked = {v: float(by_version.get(v, {}).get("checked", 0)) for v in (base, cand)}
-    runs = sum(int(by_version.get(v, {}).get("runs", 0)) for v in (base, cand))
+    runs = {v: int(by_version.get(v, {}).get("runs", 0)) for v in (base, cand)}
     return Guard(
         shares={
             name: Sides(base=rate(base, name), cand=rate(cand, name)) for name in names_of(metric)
         },
         new=new_violations(broken, checked, base=base, cand=cand),
-        unjudged=runs - round(sum(checked.values())),
+        unjudged=sum(runs.values()) - round(sum(checked.values())),
+        judged=(_part(checked[base], runs[base]), _part(checked[cand], runs[cand])),
+        ended=new_violations(broken, checked, base=cand, cand=base),
     )
 
 
@@ -265,6 +292,10 @@ def _share(row: Mapping[str, Any], name: str, *, unit: str, confidence: float) -
         excluded={_LEFT_OUT[name]: left} if left and name in _LEFT_OUT else {},
         confidence=confidence,
     )
+
+
+def _part(checked: float, runs: int) -> float:
+    return checked / runs if runs else 1.0
 
 
 _LEFT_OUT: Mapping[str, str] = {

@@ -70,6 +70,20 @@ class Mix:
     """New less old inside slices, each slice with the same weight on both sides."""
     rows: Sequence[SliceRow]
 
+    @property
+    def swapped(self) -> "Mix | None":
+        """The same with the sides exchanged."""
+        cells = [
+            Cell(week=0, slice=row.slice, version=side, runs=runs, passed=passed, undecided=0)
+            for row in self.rows
+            for side, runs, passed in (
+                ("base", row.cand_runs, row.cand_passed),
+                ("cand", row.base_runs, row.base_passed),
+            )
+            if runs
+        ]
+        return mix(cells, self.name, base="base", cand="cand", confidence=self.adjusted.confidence)
+
     def as_json(self) -> JsonValue:
         """Return mix beside rate; they add to the change."""
         return {
@@ -116,6 +130,17 @@ class LiveFound:
             " compared by task, and an interval that takes them for independent would be wrong"
         )
 
+    @property
+    def swapped(self) -> "LiveFound":
+        """The same with the sides exchanged."""
+        left = self.difference.excluded
+        excluded = {_SWAPPED.get(reason, reason): runs for reason, runs in left.items()}
+        return replace(
+            self,
+            difference=replace(self.difference.swapped, excluded=excluded),
+            mix=None if self.mix is None else self.mix.swapped,
+        )
+
     def as_json(self) -> dict[str, JsonValue]:
         """Return the numbers as the API writes them."""
         return {
@@ -124,6 +149,12 @@ class LiveFound:
             "at_shared_tasks": self.shared,
             "mix": None if self.mix is None else self.mix.as_json(),
         }
+
+
+_SWAPPED = {
+    "weeks_of_base_only": "weeks_of_cand_only",
+    "weeks_of_cand_only": "weeks_of_base_only",
+}
 
 
 def common(cells: Sequence[Cell], *, base: str, cand: str) -> tuple[list[int], dict[str, int]]:

@@ -22,6 +22,19 @@ class Compared:
     base: str
     cand: str
 
+    @property
+    def pair(self) -> frozenset[str]:
+        """Both versions, whichever is the baseline: one series of looks for either order."""
+        return frozenset((self.base, self.cand))
+
+    def overlaps(self, other: "Compared") -> bool:
+        """Return whether a run can be among those of both: None is all."""
+        mine = (self.agent, self.environment, self.origin)
+        theirs = (other.agent, other.environment, other.origin)
+        return self.pair == other.pair and all(
+            a is None or b is None or a == b for a, b in zip(mine, theirs, strict=True)
+        )
+
 
 TakenBy = Literal["job", "request"]
 
@@ -42,6 +55,8 @@ class TakenLook:
     """Who took it: the job when it was due, or whoever asked before the job could."""
     tasks: TaskComparison | None = None
     live: LiveFound | None = None
+    rules: Sequence[str] = ()
+    """Other rules that were known by then: what was seen may not choose between them."""
 
     @property
     def decided(self) -> bool:
@@ -119,6 +134,16 @@ def reached(starts: Iterable[Start], *, base: str, cand: str) -> list[tuple[Nano
 
 Look = Callable[[int, int], TakenLook | str]
 """Given the number of a look and its n: what is seen, or why it has to wait."""
+
+
+def until_decided(taken: Iterable[TakenLook]) -> list[TakenLook]:
+    """Return looks up to the first that decides: what the other order went on to see is not ours."""
+    kept = []
+    for one in taken:
+        kept.append(one)
+        if one.decided:
+            break
+    return kept
 
 
 def take(

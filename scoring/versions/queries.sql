@@ -202,11 +202,32 @@ FROM verdicts
 WHERE at >= fromUnixTimestamp64Nano({moment:Int64}, 'UTC')
 HAVING count() > 0;
 
+-- name: arrived
+SELECT DISTINCT ifNull(agent_version, '') AS version
+FROM {{arrivals}}
+WHERE last_received_at <= fromUnixTimestamp64Nano({moment:Int64}, 'UTC')
+    AND (NOT {with_task:Bool} OR business_keys[{task:String}] != '')
+ORDER BY version;
+
+-- name: known
+SELECT DISTINCT digest
+FROM compare_rules
+ORDER BY digest;
+
 -- name: progress
-SELECT base, cand, max(look) AS taken, argMax(JSONExtractString(result, 'decision', 'verdict'), look) AS verdict
+SELECT
+    arraySort([base, cand]) AS versions,
+    max(look) AS taken,
+    argMax(JSONExtractString(result, 'decision', 'verdict'), look) AS verdict
 FROM compare_looks
 WHERE digest = {digest:String}
-GROUP BY base, cand;
+GROUP BY versions;
+
+-- name: looked_otherwise
+SELECT DISTINCT agent, environment, origin, base, cand
+FROM compare_looks
+WHERE digest != {digest:String} AND has(JSONExtract(result, 'rules', 'Array(String)'), {digest:String})
+ORDER BY agent, environment, origin, base, cand;
 
 -- name: rule
 SELECT toUnixTimestamp64Nano(min(first_seen_at)) AS first_seen_at, argMin(versions, compare_rules.first_seen_at) AS versions
@@ -218,11 +239,16 @@ HAVING count() > 0;
 SELECT
     l.digest AS digest,
     l.look AS look,
+    any(l.agent) AS agent,
+    any(l.environment) AS environment,
+    any(l.origin) AS origin,
+    argMin(l.base, (l.seen_at, l.result)) AS base,
+    argMin(l.cand, (l.seen_at, l.result)) AS cand,
     argMin(l.result, (l.seen_at, l.result)) AS result,
     any(r.text) AS text
 FROM compare_looks AS l
 LEFT JOIN (SELECT digest, any(text) AS text FROM compare_rules GROUP BY digest) AS r ON r.digest = l.digest
-WHERE l.base = {base:String} AND l.cand = {cand:String}
+WHERE (l.base, l.cand) IN (({base:String}, {cand:String}), ({cand:String}, {base:String}))
     AND ({agent:String} IN ('', l.agent) OR l.agent = '')
 GROUP BY digest, look
 ORDER BY digest, look;

@@ -22,7 +22,7 @@ from scoring.versions.live import SAME_TASKS, LiveFound
 from scoring.versions.looks import Look, TakenBy, TakenLook, Unit
 from scoring.versions.registry import Registry, Ruled
 from scoring.versions.rule import Plan
-from scoring.versions.ruling import Ruling
+from scoring.versions.ruling import Ruling, Silence
 from scoring.versions.setting import Setting
 from scoring.versions.store import RuleBook
 from scoring.versions.tasks import TaskComparison, TaskRuns, any_time_of, on_tasks
@@ -85,16 +85,16 @@ class CompareReader:
     ) -> OnTasks:
         """Compare runs of the same tasks, paired by task."""
         asked = self._asked(scope, base, cand, metric, on="tasks")
-        asked, plan, why = self._ruled_sides(asked, "tasks")
-        trials = None if plan is None else plan.trials
+        asked, plan = self._ruled_sides(asked, "tasks")
+        trials = None if isinstance(plan, Silence) else plan.trials
         new, old = self._asking.tries(asked, trials=trials)
         units = looks.units_in_time(new, old, trials=trials)
-        if plan is None:
+        if isinstance(plan, Silence):
             comparison = on_tasks(new, old)
             guard = self._task_guard(asked, units, None)
             shown = honest(untested(comparison.difference), guard)
             comparison = replace(comparison, difference=shown)
-            ruling = self._registry.silent(why, shown.n)
+            ruling = self._registry.silent(plan, guard, shown.n)
         else:
             comparison, guard, ruling = self._tasks_ruled(asked, plan, units, new, old)
         setting = self._setting(asked)
@@ -131,14 +131,14 @@ class CompareReader:
     ) -> Live:  # fmt: skip
         """Compare live runs of the same weeks, the mix of inputs taken out."""
         asked = self._asked(scope, base, cand, metric, on="live")
-        asked, plan, why = self._ruled_sides(asked, "live")
+        asked, plan = self._ruled_sides(asked, "live")
         name = by_slice or self._metrics.watched.mix_slice
-        if plan is None:
+        if isinstance(plan, Silence):
             found, guard = self._weeks(asked, name, confidence=_LEVEL)
             found = replace(found, difference=honest(untested(found.difference), guard))
             if found.paired:
                 found = replace(found, difference=bare(found.difference, SAME_TASKS), mix=None)
-            ruling = self._registry.silent(why, found.difference.n)
+            ruling = self._registry.silent(plan, guard, found.difference.n)
         else:
             found, guard, ruling = self._weeks_ruled(asked, plan, name)
         if guard.incomplete:
@@ -206,19 +206,20 @@ class CompareReader:
             metric = self.rule.metric if self.rule and self.rule.basis == on else "completion"
         return Sides(scope=scope, base=base, cand=cand, metric=metric)
 
-    def _ruled_sides(self, asked: Sides, on: str) -> tuple[Sides, Plan | None, str]:
-        """Return what is asked with the rule that is about it, else why there is none.
+    def _ruled_sides(self, asked: Sides, on: str) -> tuple[Sides, Plan | Silence]:
+        """Return what is asked with the rule that decides it, else why none does.
 
         A rule has one scope, so that it has one series of looks at two versions: what a question
         leaves open is that of the rule, and of other runs the rule says nothing.
         """
         plan, scope = self.plan, asked.scope
         if plan is None:
-            return asked, None, "no rule is written"
+            return asked, Silence(why="no rule is written")
         if not self.governs(on, asked.metric):
-            return asked, None, f"the rule is about {plan.section.metric} on {plan.section.basis}"
+            about = f"the rule is about {plan.section.metric} on {plan.section.basis}"
+            return asked, Silence(why=about)
         if scope.slices or scope.since is not None or scope.until is not None:
-            return asked, None, NO_WINDOW
+            return asked, Silence(why=NO_WINDOW)
         own = plan.scope
         filled = replace(
             scope,
@@ -226,8 +227,9 @@ class CompareReader:
             environment=own.environment if scope.environment is None else scope.environment,
         )
         if filled != own:
-            return asked, None, NO_OTHERS.format(about=rule.about(plan.section))
-        return replace(asked, scope=own), plan, ""
+            return asked, Silence(why=NO_OTHERS.format(about=rule.about(plan.section)))
+        asked = replace(asked, scope=own)
+        return asked, self._registry.silence(plan, asked) or plan
 
     def _setting(self, asked: Sides) -> Setting:
         counts = self._asking.runs(asked)

@@ -5,13 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gnomon.clock import Clock, to_nanos
+from scoring.metrics.scope import Scope
 from scoring.stats.gates import Decision
 from scoring.versions import looks
 from scoring.versions.asking import Asking, Sides
+from scoring.versions.guard import Guard
 from scoring.versions.looks import Compared, Look, TakenBy, TakenLook
+from scoring.versions.mirror import mirrored
 from scoring.versions.rule import Plan, undecided
-from scoring.versions.ruling import Earlier, Ruling
-from scoring.versions.store import RuleBook, RuleRow, SeenRule
+from scoring.versions.ruling import Earlier, Ruling, Silence, written_after
+from scoring.versions.store import RuleBook, RuleRow, SeenRule, StoredLook
 
 NEAREST = 10
 """To so many versions before it a new one is compared unasked."""
@@ -61,18 +64,45 @@ class Registry:
 
     def seen(self) -> SeenRule | None:
         """Return when the rule was first seen; one never seen before is noted now."""
-        if self._plan is None:
-            return None
+        return None if self._plan is None else self._first_seen(self._plan)
+
+    def _first_seen(self, plan: Plan) -> SeenRule:
         with self._lock:
             if self._seen is None:
-                self._seen = self._book.rule(self._plan.digest) or self._noted(self._plan)
+                self._seen = self._book.rule(plan.digest) or self._noted(plan)
             return self._seen
 
     def _noted(self, plan: Plan) -> SeenRule:
-        ran = self._asking.versions_that_ran(with_task=plan.section.basis == "tasks")
+        ran = self._asking.versions_that_ran(plan.scope, with_task=plan.trials is not None)
         seen = SeenRule(first_seen_at=to_nanos(self._clock()), versions=tuple(ran))
         self._book.note_rule(RuleRow.of(plan, seen))
         return seen
+
+    def silence(self, plan: Plan, asked: Sides) -> Silence | None:
+        """Return why the rule decides nothing of two versions, or None where it was there before."""
+        compared = _about(asked.scope, asked.base, asked.cand)
+        seen = self._first_seen(plan)
+        known = self._book.looks(compared)
+        others = _others(known, plan)
+        if compared.pair <= self._ran(plan, seen):
+            return Silence(why=written_after(seen.first_seen_at), late=True, earlier=others)
+        if any(one.digest == plan.digest for one in known):
+            return None  # its own look came first: of two rules that were there, that one decides
+        for one in others:
+            if one.compared.overlaps(compared) and plan.digest in one.taken.rules:
+                return Silence(why=one.comes_first, late=True, earlier=others)
+        return None
+
+    def _ran(self, plan: Plan, seen: SeenRule) -> frozenset[str]:
+        """Return the versions that had run when the rule was first seen.
+
+        What was noted then is never taken back. What had arrived by then joins it as it is read
+        now: it may have waited unread, or may name its version or task only since.
+        """
+        arrived = self._asking.arrived(
+            plan.scope, seen.first_seen_at, with_task=plan.trials is not None
+        )
+        return seen.ran(plan.scope.agent) | arrived
 
     def ripe(self, plan: Plan) -> list[tuple[str, str]]:
         """Return baseline and candidate wherever a look has its units and is not taken yet.
@@ -91,10 +121,16 @@ class Registry:
             common = self._asking.common_tasks(plan.scope, trials=plan.trials)
             reached = {pair: common.get(pair, 0) for pair in pairs}
         progress = self._book.progress(plan.digest)
+        ran = self._ran(plan, self._first_seen(plan))
+        others = self._book.looked_otherwise(plan.digest)
 
         def is_ripe(pair: tuple[str, str]) -> bool:
-            taken, decided = progress.get(pair, (0, False))
-            return not decided and taken < len(plan.sizes) and reached[pair] >= plan.sizes[taken]
+            compared = _about(plan.scope, *pair)
+            taken, decided = progress.get(compared.pair, (0, False))
+            if decided or taken == len(plan.sizes) or reached[pair] < plan.sizes[taken]:
+                return False
+            late = not taken and any(compared.overlaps(other) for other in others)
+            return not (late or compared.pair <= ran)
 
         return [pair for pair in pairs if is_ripe(pair)]
 
@@ -102,23 +138,22 @@ class Registry:
         self, plan: Plan, asked: Sides, units: int, look: Look, by: TakenBy = "request"
     ) -> Ruled:
         """Return the looks taken so far; one that is due is taken now, and remembered."""
-        self.seen()
-        scope = asked.scope
-        compared = Compared(
-            agent=scope.agent,
-            environment=scope.environment,
-            origin=scope.origin.value if scope.origin else None,
-            base=asked.base,
-            cand=asked.cand,
-        )
+        compared = _about(asked.scope, asked.base, asked.cand)
         with self._lock:
             known = self._book.looks(compared)
-            before = [one.taken for one in known if one.digest == plan.digest]
+            own = [one for one in known if one.digest == plan.digest]
+            before = looks.until_decided(
+                one.taken if one.compared.base == asked.base else mirrored(one.taken, plan)
+                for one in own
+            )
             taken, waits = looks.take(plan.sizes, units, before, look)
-            taken[len(before) :] = [replace(one, by=by) for one in taken[len(before) :]]
+            if len(taken) > len(before):
+                rules = [digest for digest in self._book.known() if digest != plan.digest]
+                taken[len(before) :] = [
+                    replace(one, by=by, rules=rules) for one in taken[len(before) :]
+                ]
             for one in taken[len(before) :]:
                 self._book.note_look(plan.digest, compared, one)
-        last = {one.digest: one for one in known if one.digest != plan.digest}
         return Ruled(
             plan=plan,
             compared=compared,
@@ -126,9 +161,7 @@ class Registry:
             taken=taken,
             waits=waits,
             newly=len(taken) - len(before),
-            earlier=[
-                Earlier(digest=one.digest, text=one.text, taken=one.taken) for one in last.values()
-            ],
+            earlier=_others(known, plan),
         )
 
     def ruling(self, ruled: Ruled, decision: Decision) -> Ruling:
@@ -140,17 +173,36 @@ class Registry:
             n=ruled.units,
             governs=True,
             first_seen_at=None if seen is None else seen.first_seen_at,
-            written_before=None if seen is None else seen.before(ruled.compared),
+            written_before=True,
             looks=ruled.taken,
             earlier=ruled.earlier,
         )
 
-    def silent(self, why: str, n: int) -> Ruling:
-        """Return that the rule, if there is one, says nothing of a comparison."""
+    def silent(self, silence: Silence, guard: Guard, n: int) -> Ruling:
+        """Return that the rule, if there is one, decides nothing; what breaks rules anew is told."""
         seen = self.seen()
+        breach = f"; {guard.text}" if silence.late and guard.new else ""
         return Ruling(
             plan=self._plan,
-            decision=undecided(why),
+            decision=undecided(f"{silence.why}{breach}"),
             n=n,
+            governs=silence.late,
             first_seen_at=None if seen is None else seen.first_seen_at,
+            written_before=False if silence.late else None,
+            earlier=silence.earlier,
         )
+
+
+def _about(scope: Scope, base: str, cand: str) -> Compared:
+    origin = None if scope.origin is None else scope.origin.value
+    return Compared(
+        agent=scope.agent, environment=scope.environment, origin=origin, base=base, cand=cand
+    )
+
+
+def _others(known: Sequence[StoredLook], plan: Plan) -> Sequence[Earlier]:
+    last = {one.digest: one for one in known if one.digest != plan.digest}
+    return [
+        Earlier(digest=one.digest, text=one.text, compared=one.compared, taken=one.taken)
+        for one in last.values()
+    ]

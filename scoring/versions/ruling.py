@@ -6,16 +6,28 @@ from dataclasses import dataclass
 from gnomon.clock import Nanos, from_nanos, rfc3339
 from gnomon.model import JsonValue
 from scoring.stats.gates import Decision, Verdict
-from scoring.versions.looks import TakenLook
+from scoring.versions.looks import Compared, TakenLook
 from scoring.versions.rule import NO_RULE, Plan
+
+READING = "what this one shows is for reading, not for deciding"
+AGAIN = "run the candidate again under a new version: this rule is there before it"
+
+
+def written_after(first_seen_at: Nanos) -> str:
+    """Return why a rule decides nothing of versions that had both run when it was first seen."""
+    return (
+        f"the rule was first seen on {day(first_seen_at)}, after runs of both versions had come in:"
+        f" {READING}. To decide, {AGAIN}"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
-    """A look at the same versions under another rule."""
+    """The last look at the same versions under another rule."""
 
     digest: str
     text: str
+    compared: Compared
     taken: TakenLook
 
     @property
@@ -23,13 +35,31 @@ class Earlier:
         """What a reader of a later rule must be told."""
         return (
             f"the rule was changed after looking: on {day(self.taken.seen_at)} rule {self.digest}"
-            f" ({self.text}) said {self.taken.decision.verdict} of these versions at"
-            f" n = {self.taken.n}"
+            f" ({self.text}) said {self.taken.decision.verdict} of {self.compared.cand} against"
+            f" {self.compared.base} at n = {self.taken.n}"
+        )
+
+    @property
+    def comes_first(self) -> str:
+        """Why another rule, known by then, decides nothing of these versions any more."""
+        return (
+            f"these versions were looked at under rule {self.digest} first: {READING}. To decide,"
+            f" write that rule again as it was, or {AGAIN}"
         )
 
     def as_json(self) -> JsonValue:
         """Return the rule and what it said."""
         return {"hash": self.digest, "text": self.text, "look": self.taken.as_json()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """That the rule decides nothing of a comparison, in either direction, and why."""
+
+    why: str
+    late: bool = False
+    """The rule is about it, but came, or was taken up, after somebody could look."""
+    earlier: Sequence[Earlier] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +74,7 @@ class Ruling:
     """Whether the rule is about this comparison."""
     first_seen_at: Nanos | None = None
     written_before: bool | None = None
-    """Whether the rule was seen before both versions had run; None where it is about another."""
+    """Whether the rule was there before anybody could look; None where it is about another."""
     looks: Sequence[TakenLook] = ()
     earlier: Sequence[Earlier] = ()
     """Looks at these versions under other rules."""
@@ -65,13 +95,12 @@ class Ruling:
     @property
     def warnings(self) -> list[str]:
         """What is wrong with the way the rule came about, plainly."""
-        told = []
-        if self.governs and self.written_before is False and self.first_seen_at is not None:
-            told.append(
-                f"the rule was first seen on {day(self.first_seen_at)}, after both versions had"
-                " run: what it says of them is exploration, not a test"
-            )
-        return told + [one.warning for one in self.earlier]
+        return [one.warning for one in self.earlier]
+
+    @property
+    def late(self) -> bool:
+        """Whether the rule is about this and came too late to decide it."""
+        return self.written_before is False
 
     def as_json(self) -> JsonValue:
         """Return the frozen plan, then the verdict and its looks."""

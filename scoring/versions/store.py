@@ -63,22 +63,18 @@ class SeenRule:
     versions: Sequence[tuple[str, str]]
     """Agent and version."""
 
-    def before(self, compared: Compared) -> bool:
-        """Return whether the rule was there before both versions had run."""
-        ran = {
-            version
-            for agent, version in self.versions
-            if compared.agent is None or agent == compared.agent
-        }
-        return not {compared.base, compared.cand} <= ran
+    def ran(self, agent: str | None) -> frozenset[str]:
+        """Return the versions of an agent, or of all, that had run by then."""
+        return frozenset(version for name, version in self.versions if agent in (None, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLook:
-    """A look with the rule under which it was taken."""
+    """A look with the rule under which it was taken, and what it was about."""
 
     digest: str
     text: str
+    compared: Compared
     taken: TakenLook
 
 
@@ -113,8 +109,13 @@ class RuleBook:
             tag="scoring.compare_rules",
         )
 
+    def known(self) -> Sequence[str]:
+        """Return the digest of every rule that was ever seen."""
+        rows = self._store.read(self._sql["known"], tag="scoring.compare_known")
+        return [row["digest"] for row in rows]
+
     def looks(self, compared: Compared) -> Sequence[StoredLook]:
-        """Return every look at two versions of an agent, whatever the rule, in order."""
+        """Return every look at two versions of an agent, in whatever order, under any rule."""
         key = _key(compared)
         asked = {name: key[name] for name in ("agent", "base", "cand")}
         rows = self._store.read(self._sql["looks"], tag="scoring.compare_looks", bind=asked)
@@ -122,21 +123,29 @@ class RuleBook:
             StoredLook(
                 digest=row["digest"],
                 text=row["text"],
+                compared=_compared(row),
                 taken=_looks().validate_json(row["result"]),
             )
             for row in rows
         ]
 
-    def progress(self, digest: str) -> Mapping[tuple[str, str], tuple[int, bool]]:
-        """Return the looks taken under a rule, and whether the last decided, by versions."""
+    def progress(self, digest: str) -> Mapping[frozenset[str], tuple[int, bool]]:
+        """Return the looks taken under a rule, and whether the last decided, by both versions."""
         rows = self._store.read(
             self._sql["progress"], tag="scoring.compare_progress", digest=digest
         )
         undecided = Verdict.NOT_ENOUGH_DATA.value
         return {
-            (row["base"], row["cand"]): (int(row["taken"]), row["verdict"] != undecided)
+            frozenset(row["versions"]): (int(row["taken"]), row["verdict"] != undecided)
             for row in rows
         }
+
+    def looked_otherwise(self, digest: str) -> Sequence[Compared]:
+        """Return what was looked at under another rule while this one was known already."""
+        rows = self._store.read(
+            self._sql["looked_otherwise"], tag="scoring.compare_otherwise", digest=digest
+        )
+        return [_compared(row) for row in rows]
 
     def note_look(self, digest: str, compared: Compared, taken: TakenLook) -> None:
         """Remember what was seen at a look."""
@@ -153,6 +162,11 @@ class RuleBook:
             token=f"look:{digest}:{compared}:{taken.look}:{taken.seen_at}",
             tag="scoring.compare_looks",
         )
+
+
+def _compared(row: Mapping[str, Any]) -> Compared:
+    scope = {name: row[name] or None for name in ("agent", "environment", "origin")}
+    return Compared(base=row["base"], cand=row["cand"], **scope)
 
 
 def _key(compared: Compared) -> Mapping[str, Any]:

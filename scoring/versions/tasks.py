@@ -52,6 +52,11 @@ class ChangedTask:
     cand: TaskRuns
 
     @property
+    def swapped(self) -> "ChangedTask":
+        """The same with the sides exchanged."""
+        return replace(self, size=-self.size, base=self.cand, cand=self.base)
+
+    @property
     def word(self) -> str:
         """`fixed` or `broke`."""
         return "fixed" if self.size > 0 else "broke"
@@ -73,6 +78,17 @@ class TaskComparison:
     """Tasks by size of their change: part of the result, the counts alone fit many patterns."""
     apart: Sequence[str]
     """Tasks whose versions started more than an hour apart."""
+
+    @property
+    def swapped(self) -> "TaskComparison":
+        """The same with the sides exchanged."""
+        sizes = {_size(-float(size)): tasks for size, tasks in self.magnitudes.items()}
+        return replace(
+            self,
+            difference=self.difference.swapped,
+            changed=[task.swapped for task in self.changed],
+            magnitudes=_largest_first(sizes),
+        )
 
     def as_json(self) -> JsonValue:
         """Return the comparison; better, same and worse stand in the difference."""
@@ -120,15 +136,23 @@ def on_tasks(
         task: (new[task].first_start - old[task].first_start) / _NANO
         for task in new.keys() & old.keys()
     }
-    sizes = Counter(f"{task.size:+.4g}" for task in changed)
+    sizes = Counter(_size(task.size) for task in changed)
     if found.same:
-        sizes["0"] = found.same
+        sizes[_size(0)] = found.same
     return TaskComparison(
         difference=found,
         changed=changed,
-        magnitudes=dict(sorted(sizes.items(), key=lambda pair: -float(pair[0]))),
+        magnitudes=_largest_first(sizes),
         apart=far_apart(gaps),
     )
+
+
+def _size(size: float) -> str:
+    return f"{size:+.4g}" if size else "0"
+
+
+def _largest_first(sizes: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(sizes.items(), key=lambda pair: -float(pair[0])))
 
 
 def _compared(

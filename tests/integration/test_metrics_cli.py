@@ -19,7 +19,7 @@ from scoring.metrics.reader import MetricReader
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.metrics_router import build_router
 from scoring.versions.reader import CompareReader
-from tests.judged_world import World
+from tests.judged_world import World, seen_first
 from tests.stores import fresh_store
 
 WATCHED = MetricsWatched(
@@ -28,11 +28,19 @@ WATCHED = MetricsWatched(
 )
 
 
+LATE = RuleSection(kind="superiority", n=11)
+"""A rule that is first seen when it is asked."""
+UNJUDGED = RuleSection(kind="superiority", n=2)
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with fresh_store("embedded", tmp_path_factory.mktemp("world")) as store:
         apply(store, shipped())
         world = World(store)
+        for task in range(2):
+            for version in ("unjudged1", "unjudged2"):
+                world.run(judged=False, agent_version=version, keys={"task_id": f"u{task}"})
         for task in range(12):
             keys = {"task_id": f"t{task}", "topic": "late"}
             world.run(verified=task == 0, keys=keys, manifest={"model": "a", "prompt": "7"})
@@ -41,9 +49,20 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 manifest={"model": "b", "prompt": "8"},
             )  # fmt: skip
         reader = MetricReader(store, WATCHED)
+        compare = CompareReader(store, reader)
+        seen_first(store, compare.plan)
         app = FastAPI()
         install_problems(app)
-        app.include_router(build_router(reader, CompareReader(store, reader)))
+        app.include_router(build_router(reader, compare))
+        for name, rule in (("late", LATE), ("unjudged", UNJUDGED)):
+            other = FastAPI()
+            install_problems(other)
+            metrics = MetricReader(store, MetricsWatched(compare=CompareSection(rule=rule)))
+            asked = CompareReader(store, metrics)
+            if name == "unjudged":
+                seen_first(store, asked.plan)
+            other.include_router(build_router(metrics, asked))
+            app.mount(f"/{name}", other)
         server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
@@ -95,12 +114,30 @@ def test_a_comparison_ends_with_the_verdict_of_the_rule(url: str) -> None:
     assert "guard" in found.stdout
     assert "false claims" in found.stdout
     assert "violations: no new violation" in found.stderr
-    assert re.search(r"written before +no", found.stdout)
+    assert re.search(r"written before +yes", found.stdout)
     assert "look 1" in found.stdout
-    assert "exploration, not a test" in " ".join(found.stderr.split())
     live = run("versions", "compare", "rc3", "rc4", "--on", "live", "--json", "--url", url)
     assert live.exit_code == 3  # the rule is about tasks
     assert json.loads(live.stdout)["ruling"]["reason"] == "the rule is about completion on tasks"
+
+
+def test_a_rule_that_came_after_the_runs_decides_nothing(url: str) -> None:
+    found = run("versions", "compare", "rc3", "rc4", "--url", f"{url}/late")
+    assert found.exit_code == 3, found.output
+    words = " ".join(found.stdout.split())
+    assert "after runs of both versions had come in" in words
+    assert re.search(r"written before +no", found.stdout)
+    assert re.search(r"difference +\+83.3 points, .* a reading aid, not a test", words)
+    assert "PASS" not in words
+
+
+def test_a_look_that_has_its_units_and_waits_is_said_to_wait(url: str) -> None:
+    found = run("versions", "compare", "unjudged1", "unjudged2", "--url", f"{url}/unjudged")
+    assert found.exit_code == 3, found.output
+    words = " ".join(found.stdout.split())
+    assert "withheld: the planned look has its units, and waits as the verdict says, n = 2" in words
+    assert "4 of the runs to be looked at are not judged yet" in words
+    assert "more needed" not in words
 
 
 def test_a_wrong_question_is_refused_before_it_is_asked(url: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests import desk, judged_desk
 from tests import site as pages
 from tests.judged_desk import World
+from tests.judged_world import seen_first
 from tests.site import Page, Site, page
 
 
@@ -27,6 +28,16 @@ def early(world: World) -> Site:
     """The same runs under a rule that asks for 200 tasks."""
     judging = judged_desk.judging_of(
         world.store, world.reader, watched=judged_desk.ruled(200), graders=[]
+    )
+    seen_first(world.store, judging.compare.plan)
+    return pages.site(world.reader, desk.books(), judging)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def late(world: World) -> Site:
+    """The same runs under a rule that nobody saw before."""
+    judging = judged_desk.judging_of(
+        world.store, world.reader, watched=judged_desk.ruled(40), graders=[]
     )
     return pages.site(world.reader, desk.books(), judging)  # type: ignore[arg-type]
 
@@ -106,12 +117,35 @@ def test_before_the_planned_n_there_are_counts_and_nothing_that_tests(early: Sit
 def test_the_rule_says_when_it_was_first_seen_and_which_looks_were_taken(bugs: Site) -> None:
     words = words_of(bugs, BUGS)
     assert (
-        "after both versions had run; it counts all runs, whatever the period · look 1 of 1"
+        "before both versions had run; it counts all runs, whatever the period · look 1 of 1"
         in words
     )
     assert "PASS at n = 50" in words
-    assert "what it says of them is exploration, not a test" in words
     assert "Numbers of look 1 at the first 50 tasks" in words
+
+
+def test_a_rule_that_came_after_the_runs_shows_figures_and_decides_nothing(late: Site) -> None:
+    words = words_of(late, BUGS)
+    assert "after runs of both versions had come in" in words
+    assert "NOT ENOUGH DATA" in words
+    plan = re.search(
+        r'<section class="card plan".*?</section>', late.client.get(BUGS).text, re.DOTALL
+    )
+    assert plan is not None
+    for decided in ("PASS", "FAIL", "look 1 of 1", "before both versions had run"):
+        assert decided not in plan[0]
+    assert "+8 points" in words
+    assert "nobody planned to look now" in words
+    assert "A reading aid, not a test: the rule came too late to decide these versions" in words
+    assert not re.search(r" p [=<]", words)
+
+
+def test_the_other_way_round_the_same_look_is_shown(bugs: Site) -> None:
+    words = words_of(bugs, "/compare?base=new&cand=old&agent=fixer&period=3d")
+    assert "old is worse than new, −8 points, 95 % CI −15 to −0.95 points" in words
+    assert "3 fixed" in words
+    assert "9 broke" in words
+    assert "FAIL" in words
 
 
 def test_the_guard_stands_beside_both_differences(bugs: Site) -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from scoring.metrics.guards import COMPLETENESS
@@ -127,3 +129,21 @@ def test_of_a_version_without_runs_the_shares_are_unknown() -> None:
     passed = found.shares["false_claims"].cand
     assert (passed.value, passed.low, passed.high, passed.n) == (None, 0.0, 1.0, 0)
     assert found.new is None
+
+
+def test_nothing_passes_while_policies_judged_less_of_the_candidate() -> None:
+    seen = replace(guard(), judged=(1.0, 0.9))
+    decision = seen.over(WON)
+    assert decision.verdict is Verdict.NOT_ENOUGH_DATA
+    assert "smaller share of the candidate's runs" in decision.reason
+    assert seen.over(WON, known=False).verdict is Verdict.PASS
+    assert replace(guard(), judged=(0.5, 0.5)).over(WON).verdict is Verdict.PASS
+    assert replace(guard(broken("new", "t1")), judged=(1.0, 0.9)).over(WON).verdict is Verdict.FAIL
+
+
+def test_the_share_that_policies_judged_is_that_of_each_side() -> None:
+    rows = [row("old"), {**row("new"), "sum_m_violations": 60.0}]
+    found = guard_of(rows, [], metric="completion", unit="run", confidence=0.95, **BOTH)
+    assert found.judged == (1.0, 0.6)
+    assert found.less_judged
+    assert not found.swapped.less_judged
