@@ -16,8 +16,10 @@ _DRAWN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 def read(text: str) -> JsonValue:
     """Return what a text says as JSON or as a Python literal; the text itself if it is neither."""
-    deep = len(text) > DEEPEST and text.count("[") + text.count("{") > DEEPEST
-    value = as_data("".join(_shallow(text)) if deep else text)
+    value = as_data(text)
+    bracketed = len(text) > DEEPEST and text.count("[") + text.count("{") > DEEPEST
+    if bracketed and (value is None or _deep(value)):
+        value = as_data("".join(_shallow(text)))
     return text if value is None and text.strip() != "null" else value
 
 
@@ -29,6 +31,18 @@ def read_object(text: str) -> Mapping[str, JsonValue] | None:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value if isinstance(value, Mapping) else None
+
+
+def _deep(value: JsonValue) -> bool:
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+    return bool(level)
 
 
 def _shallow(text: str) -> Iterator[str]:

@@ -35,6 +35,8 @@ _NONE = frozenset({"", "none", "null", "false", "no", "0"})
 
 _HTTP = range(100, 600)
 _DEEP = 8
+_MOST_HEARD = 1_000
+"""Items of a list; a longer one is data."""
 _MOST_TOLD = 50
 
 
@@ -66,7 +68,7 @@ class Listener:
         """Hear every item; several texts in words of their own are a list of such."""
         told = (
             Says.NOTHING if isinstance(item, str) and says is Says.STRANGE and len(items) > 1 else says
-            for item in items
+            for item in items[:_MOST_HEARD]
             for says in (self.hears(item, depth + 1),)
         )  # fmt: skip
         return max(told, default=Says.NOTHING)

@@ -113,3 +113,14 @@ def test_what_is_not_nested_too_deep_is_read_as_it_is(value: JsonValue) -> None:
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     read(text)
     read_object("[" * (DEEPEST + 1) + text)
+
+
+@pytest.mark.parametrize(("depth", "innermost"), [(DEEPEST, 1), (DEEPEST + 1, LEFT_OUT)])
+def test_the_deepest_level_that_is_read_is_the_one_that_is_told(
+    depth: int, innermost: JsonValue
+) -> None:
+    value = read("[" * depth + "1" + "]" * depth)
+    for _ in range(DEEPEST):
+        assert isinstance(value, list)
+        value = value[0]
+    assert value == innermost
