@@ -17,7 +17,7 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
 from collector.queue.port import Signal
 from collector.receiving.json_values import ValueReader, Wrong, whole_number
-from collector.receiving.refusals import NOT_HEX, Refused
+from collector.receiving.refusals import Refused, id_bytes
 from collector.spans import FLAGS_ATTRIBUTE, SENT_FLAGS_ATTRIBUTE
 
 _Fields = Mapping[str, FieldDescriptor]
@@ -194,10 +194,7 @@ def _id(given: object) -> bytes:
     """Return the bytes of a hex id; other text becomes an id of the wrong length."""
     if not isinstance(given, str):
         raise Wrong.type_of(given, "hex text")
-    try:
-        return bytes.fromhex(given)
-    except ValueError:
-        return NOT_HEX + given[:64].encode(errors="replace")
+    return id_bytes(given)
 
 
 def _mark(item: Message, flags: set[str]) -> None:

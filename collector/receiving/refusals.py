@@ -1,5 +1,6 @@
 """Why spans and requests are refused: the reasons of the ledger, and the sentence a sender reads."""
 
+import re
 from typing import Literal
 
 from gnomon.errors import InputError
@@ -29,6 +30,7 @@ _HINTS: dict[ItemReason, str] = {
     "legacy_library_spans": "instrumentationLibrarySpans and instrumentationLibraryLogs are not read; send scopeSpans and scopeLogs (OTLP 0.20 or newer)",
 }
 _SHOWN = 48
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
 
 
 class Refused(InputError):
@@ -66,6 +68,14 @@ class Tally:
             return ""
         parts = "; ".join(f"{self.rejected[r]} {r} {why}" for r, why in self._parts.items())
         return f"{self.total} of {received} {noun} rejected: {parts}"
+
+
+def id_bytes(text: str) -> bytes:
+    """Return the bytes of an id in hex digits; other text becomes an id of the wrong length."""
+    if _HEX.fullmatch(text):
+        return bytes.fromhex(text)
+    # Not `fromhex` alone: it passes over blanks, so that an id gets a second name.
+    return NOT_HEX + text[:_SHOWN].encode(errors="surrogatepass")
 
 
 def _shown(example: bytes) -> str:

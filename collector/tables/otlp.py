@@ -5,7 +5,6 @@ inspection would mend of a sender, it finds and flags here as well.
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from collector.receiving import twins
-from collector.receiving.refusals import NOT_HEX
+from collector.receiving.refusals import id_bytes
 
 Attributes = Mapping[str, str] | str
 """A `Map` as it is read, or the text of a `JSON`."""
@@ -21,8 +20,6 @@ Attributes = Mapping[str, str] | str
 _KINDS = {name.removeprefix("SPAN_KIND_").lower(): n for name, n in Span.SpanKind.items()}
 _STATUS = {name.removeprefix("STATUS_CODE_").lower(): n for name, n in Status.StatusCode.items()}
 _SERVICE = "service.name"
-_HEX = re.compile(r"([0-9a-fA-F]{2})+")
-_SHOWN = 64
 _twins = cache(twins.loose)
 
 
@@ -92,7 +89,7 @@ def log_request(rows: Iterable[LogRow]) -> bytes:
 
 def stands_alone(row: SpanRow | LogRow) -> bool:
     """Tell whether the inspection refuses a row: its request must then be the same at each look."""
-    trace, span = _id(row.trace_id), _id(row.span_id)
+    trace, span = id_bytes(row.trace_id), id_bytes(row.span_id)
     if isinstance(row, LogRow):
         return len(trace) not in (0, 16) or len(span) not in (0, 8)
     named = len(trace) == 16 and any(trace) and len(span) == 8 and any(span)
@@ -174,22 +171,15 @@ def _bytes(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
-def _id(text: str) -> bytes:
-    """Return the bytes of a hex id; other text becomes an id of the wrong length."""
-    if _HEX.fullmatch(text):
-        return bytes.fromhex(text)
-    return NOT_HEX + _bytes(text[:_SHOWN]) if text else b""
-
-
 def _nanos(time: int) -> int:
     """Return the OTLP time of a `DateTime64` or of a sum: the exporter takes both as signed."""
     return time % 2**64
 
 
 def _span(row: SpanRow, span: Any) -> None:
-    span.trace_id = _id(row.trace_id)
-    span.span_id = _id(row.span_id)
-    span.parent_span_id = _id(row.parent_span_id)
+    span.trace_id = id_bytes(row.trace_id)
+    span.span_id = id_bytes(row.span_id)
+    span.parent_span_id = id_bytes(row.parent_span_id)
     span.trace_state = _bytes(row.trace_state)
     span.name = _bytes(row.name)
     span.kind = _KINDS.get(_word(row.kind), 0)
@@ -206,14 +196,16 @@ def _span(row: SpanRow, span: Any) -> None:
     for trace, linked, state, attributes in zip(
         row.link_traces, row.link_spans, row.link_states, row.link_attributes, strict=True
     ):
-        link = span.links.add(trace_id=_id(trace), span_id=_id(linked), trace_state=_bytes(state))
+        link = span.links.add(
+            trace_id=id_bytes(trace), span_id=id_bytes(linked), trace_state=_bytes(state)
+        )
         _fill(link.attributes, flat(attributes))
 
 
 def _record(row: LogRow, record: Any) -> None:
     record.time_unix_nano = _nanos(row.time)
-    record.trace_id = _id(row.trace_id)
-    record.span_id = _id(row.span_id)
+    record.trace_id = id_bytes(row.trace_id)
+    record.span_id = id_bytes(row.span_id)
     record.flags = row.flags
     record.severity_text = _bytes(row.severity_text)
     record.severity_number = row.severity

@@ -103,6 +103,8 @@ def test_ids_are_hex_in_any_case(case: Any) -> None:
         ("spanId", "7uGbfsPBsXQ=", "invalid_span_id"),
         ("spanId", "zzzzzzzz", "invalid_span_id"),
         ("spanId", "0" * 16, "invalid_span_id"),
+        ("spanId", "aa aa aa aa aa aa aa aa", "invalid_span_id"),
+        ("traceId", f" {'ab' * 16}", "invalid_trace_id"),
     ],
 )
 def test_a_bad_id_loses_one_span_and_the_sender_reads_why(
