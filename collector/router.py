@@ -20,11 +20,14 @@ from collector.watched import Watched
 from gnomon.clock import Clock, to_nanos, utc_now
 from gnomon.errors import InputError, NotFound
 from gnomon.http import (
+    LONGEST,
     PROBLEMS,
     Cursor,
     Json,
     Limit,
     Page,
+    Text,
+    When,
     known_parameters,
     moment_of,
     pack,
@@ -34,14 +37,6 @@ from gnomon.http import (
 from gnomon.model import Bodies, JsonValue, Origin, Run, RunState, RunStatus, Step
 
 T = TypeVar("T")
-
-_LONGEST = 4_000
-"""Characters of a name or an id that is looked for; what is stored of it is shorter."""
-
-Text = Annotated[str | None, Query(max_length=_LONGEST)]
-When = Annotated[
-    str | None, Query(max_length=64, description="RFC 3339, or an age such as `2h` or `7d`.")
-]
 
 _EXPLAIN_UP_TO = 5_000
 """Spans of a trace that are read with the explained one; beyond, it is explained alone."""
@@ -81,7 +76,7 @@ def _add_runs(router: APIRouter, reader: Reader, clock: Clock) -> None:
     def asked(
         id_prefix: Annotated[
             str | None,
-            Query(min_length=1, max_length=_LONGEST, description="Beginning of the run id."),
+            Query(min_length=1, max_length=LONGEST, description="Beginning of the run id."),
         ] = None,
         since: When = None,
         until: When = None,

@@ -36,6 +36,13 @@ T = TypeVar("T")
 MOST = 500
 """Items of a page at most."""
 
+LONGEST = 4_000
+"""Characters of a name or an id that is looked for; what is stored of it is shorter."""
+
+Text = Annotated[str | None, Query(max_length=LONGEST)]
+When = Annotated[
+    str | None, Query(max_length=64, description="RFC 3339, or an age such as `2h` or `7d`.")
+]
 Limit = Annotated[int, Query(ge=1, le=MOST, description="Items of a page.")]
 Cursor = Annotated[
     str | None, Query(max_length=2_000, description="`next` of the page before; opaque.")

@@ -6,22 +6,30 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from gnomon.clock import Clock, rfc3339, to_nanos, utc_now
 from gnomon.errors import InputError
-from gnomon.http import PROBLEMS, Cursor, Json, Limit, known_parameters, moment_of, pack, unpack
+from gnomon.http import (
+    LONGEST,
+    PROBLEMS,
+    Cursor,
+    Json,
+    Limit,
+    Text,
+    When,
+    known_parameters,
+    moment_of,
+    pack,
+    unpack,
+)
 from gnomon.model import JsonValue, Origin
 from scoring.metrics.reader import VERDICTS, Behind, MetricReader, Which
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import Measured
 from scoring.versions.reader import CompareReader
 
-Text = Annotated[str | None, Query(max_length=500)]
-When = Annotated[
-    str | None, Query(max_length=64, description="RFC 3339, or an age such as `2h` or `7d`.")
-]
 By = Annotated[
     str,
     Query(max_length=200, description="version, environment, week, day, or `slice:<name>`."),
 ]
-Version = Annotated[str, Query(max_length=500)]
+Version = Annotated[str, Query(max_length=LONGEST)]
 
 
 def build_router(

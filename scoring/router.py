@@ -15,6 +15,8 @@ from gnomon.http import (
     Cursor,
     Json,
     Limit,
+    Text,
+    When,
     known_parameters,
     moment_of,
     pack,
@@ -28,11 +30,6 @@ from scoring.reading import GraderOverview, Judgments, position
 from scoring.router_check import add_check
 from scoring.statements import ViolationFilter, ViolationPosition
 from scoring.watched import Watched
-
-Text = Annotated[str | None, Query(max_length=500)]
-When = Annotated[
-    str | None, Query(max_length=64, description="RFC 3339, or an age such as `2h` or `7d`.")
-]
 
 
 def build_router(

@@ -11,7 +11,7 @@ from collector.store import Reader
 from collector.views import RunFilter, RunPosition
 from gnomon.clock import Clock, to_nanos
 from gnomon.errors import ConfigError, InputError, NotFound
-from gnomon.http import Json, moment_of
+from gnomon.http import LONGEST, Json, moment_of
 from gnomon.model import JsonValue, Origin, Run, RunState
 from gnomon.watch import Watch
 from scoring.grading.policy import version_of
@@ -34,10 +34,10 @@ class Trial(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     policy: dict[str, JsonValue] = Field(description="The policy file as JSON.")
-    run: str | None = Field(default=None, max_length=500)
+    run: str | None = Field(default=None, max_length=LONGEST)
     since: str | None = Field(default=None, max_length=64)
     until: str | None = Field(default=None, max_length=64)
-    agent: str | None = Field(default=None, max_length=500)
+    agent: str | None = Field(default=None, max_length=LONGEST)
     limit: int = Field(default=1_000, ge=1, le=MOST, description="Runs looked at, newest first.")
 
 

@@ -13,6 +13,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from collector.folding.lot import TraceFolding
 from collector.folding.rollup import RollUp
+from collector.short import ID, short
 from collector.watched import Watched
 from gnomon.clock import Nanos, from_nanos, to_nanos
 from gnomon.errors import StoreUnavailable
@@ -350,6 +351,20 @@ def test_no_run_keeps_a_policy_from_being_tried_on_the_others(court: Court) -> N
     for run_id, outcome in (("run-0", "broken"), ("run-1", "not_evaluable")):
         one = court.post("/v1/policies/check", {"policy": policy, "run": run_id}).json()
         assert one["counts"] == {outcome: 1}
+
+
+def test_a_policy_is_tried_on_a_run_that_is_named_by_more_than_is_stored_of_its_id(
+    court: Court,
+) -> None:
+    whole = "order/" * 200
+    stored = short(whole, ID)
+    court.put(
+        make_run(stored),
+        *(make_step(n, "refund", {"order": "A"}, {"ok": True}, run_id=stored) for n in (1, 2)),
+    )
+    policy = {"prohibited": [{"tool": "refund", "max_committed": 1, "per": "order"}]}
+    one = court.post("/v1/policies/check", {"policy": policy, "run": whole}).json()
+    assert one["counts"] == {"broken": 1}
 
 
 def test_policies_are_listed_with_what_they_found(court: Court) -> None:
