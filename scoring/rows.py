@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from gnomon.clock import Nanos
 from gnomon.model import Origin, RunId
 from scoring.grading.port import GraderKind, Severity, State, Surface
+from scoring.policies.verdict import Held, Outcome, RuleKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,25 @@ class _OfRun:
     origin: Origin = Origin.PRODUCTION
 
 
+class HeldColumns(TypedDict):
+    """What was held against calls, as columns of a status: lists about the same kinds of rules."""
+
+    held_kinds: Sequence[str]
+    held_kept: Sequence[int]
+    held_broken: Sequence[int]
+    held_unknown: Sequence[int]
+
+
+def held_columns(held: Sequence[Held]) -> HeldColumns:
+    """Return what was held against calls as a status stores it."""
+    return HeldColumns(
+        held_kinds=tuple(str(one.kind) for one in held),
+        held_kept=tuple(one.kept for one in held),
+        held_broken=tuple(one.broken for one in held),
+        held_unknown=tuple(one.unknown for one in held),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusRow(_OfRun):
     """Whether a grader ran on a run, and why not."""
@@ -34,11 +54,27 @@ class StatusRow(_OfRun):
     why: str = ""
     violations: int = 0
     """How many breaches the judgment has."""
+    held_kinds: Sequence[str] = ()
+    """Kinds of the rules that were held against calls; the next three are about the same kinds."""
+    held_kept: Sequence[int] = ()
+    held_broken: Sequence[int] = ()
+    held_unknown: Sequence[int] = ()
     tries: int = 0
     """How often the world was asked that did not answer for now."""
     again_at: Nanos | None = None
     """When it is asked again; None: it answered, or nobody asks again."""
     at: Nanos
+
+    @property
+    def held(self) -> list[Held]:
+        """Against how many calls rules of which kind were held."""
+        counts = zip(
+            self.held_kinds, self.held_kept, self.held_broken, self.held_unknown, strict=True
+        )
+        return [
+            Held(kind=RuleKind(kind), kept=kept, broken=broken, unknown=unknown)
+            for kind, kept, broken, unknown in counts
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +127,20 @@ class VerdictRow:
     people_passed: bool
     rules_judged: bool
     """Somebody looked for broken rules: a grader of policy or trajectory, or one that found some."""
-    policies_judged: bool
-    budgets_judged: bool
     rule_broken: bool
     hard: bool
-    budget_hit: bool
-    checks_missed: bool
-    gates_broken: bool
-    doubled: bool
+    budget: Outcome
+    """What became of the budgets that the run was held against, by whichever grader."""
+    checks: Outcome
+    """Of the calls that need another one before them, approvals included."""
+    effects: Outcome
+    """Of the effects that may take place only so often."""
+    gated_actions: int
+    """Calls that needed an approval and of which it is known whether they had one."""
+    unapproved_actions: int
+    """Those of them that had none."""
+    unclear_actions: int
+    """Calls of which it is not known."""
     graders: Sequence[str]
     """Each with the newest version that looked; the next five are about the same graders."""
     grader_versions: Sequence[str]
@@ -142,7 +184,8 @@ class WindowRow:
 
 def status(row: Mapping[str, Any]) -> StatusRow:
     """Return a status from a row by column name."""
-    return StatusRow(**{**_shared(row), "state": State(row["state"])})
+    held = {name: tuple(row[name]) for name in HeldColumns.__annotations__}
+    return StatusRow(**{**_shared(row), **held, "state": State(row["state"])})
 
 
 def label(row: Mapping[str, Any]) -> LabelRow:

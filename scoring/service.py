@@ -80,7 +80,7 @@ def build(
         meter=counters,
         stop=stopping.is_set,
     )
-    measured = MetricReader(store, metrics_watched(watch), graders)
+    measured = MetricReader(store, metrics_watched(watch))
     compared = CompareReader(store, measured, graders=graders, clock=clock)
     own = [
         judge_job(judging, reader, watermark),

@@ -1,20 +1,19 @@
 """Whether a run did what it should have done: one verdict from the labels of all graders; pure."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from gnomon.clock import Nanos
 from gnomon.model import Run
 from scoring.acts import Acts
 from scoring.grading.port import GraderKind, State, Surface
+from scoring.policies.verdict import Held, RuleKind, outcome_of
 from scoring.reading import RunJudgments
 from scoring.rows import LabelRow, StatusRow, VerdictRow, ViolationRow
 
 _RULES = frozenset({Surface.POLICY, Surface.TRAJECTORY})
 """Surfaces whose breaches are violations; of others a hard breach is one."""
-
-TWICE = "once"
-"""The rule of graders that count effects: a write took effect more than once."""
 
 
 def verified(judged: RunJudgments) -> bool | None:
@@ -62,6 +61,10 @@ def verdict_row(run: Run, judged: RunJudgments, acts: Acts, *, at: Nanos) -> Ver
         and label.kind is GraderKind.HUMAN
         and label.passed is not None
     ]
+    held: defaultdict[RuleKind, list[Held]] = defaultdict(list)
+    for one in (one for status in graders.values() for one in status.held):
+        held[one.kind].append(one)
+    gates = held[RuleKind.GATE]
     graded = {status.surface for status in graders.values() if status.state is State.GRADED}
     return VerdictRow(
         started_at=run.started_at,
@@ -73,14 +76,14 @@ def verdict_row(run: Run, judged: RunJudgments, acts: Acts, *, at: Nanos) -> Ver
         people_judged=bool(people),
         people_passed=bool(people) and all(people),
         rules_judged=bool(graded & _RULES) or broken.any,
-        policies_judged=Surface.POLICY in graded,
-        budgets_judged=bool(graded & {Surface.POLICY, Surface.EFFICIENCY}),
         rule_broken=broken.any,
         hard=broken.hard,
-        budget_hit=broken.starts("budgets.", within=tuple(Surface)),
-        checks_missed=broken.starts("required_before.", "conditionally_required_before."),
-        gates_broken=broken.starts("conditionally_required_before."),
-        doubled=broken.starts("prohibited.", TWICE),
+        budget=outcome_of(held[RuleKind.BUDGET]),
+        checks=outcome_of(held[RuleKind.CHECK] + gates),
+        effects=outcome_of(held[RuleKind.EFFECTS]),
+        gated_actions=sum(one.kept + one.broken for one in gates),
+        unapproved_actions=sum(one.broken for one in gates),
+        unclear_actions=sum(one.unknown for one in gates),
         graders=list(graders),
         grader_versions=[status.grader_version for status in graders.values()],
         surfaces=[str(status.surface) for status in graders.values()],
@@ -126,13 +129,6 @@ class _Broken:
     @property
     def any(self) -> bool:
         return self.hard or any(self.surfaces[policy] in _RULES for policy, _, _ in self.rules)
-
-    def starts(self, *prefixes: str, within: Collection[Surface] = _RULES) -> bool:
-        """Return whether a rule so named was broken, by a grader of one of these surfaces."""
-        return any(
-            rule.startswith(prefixes) and self.surfaces[policy] in within
-            for policy, rule, _ in self.rules
-        )
 
 
 def _present(judged: RunJudgments) -> Sequence[LabelRow]:

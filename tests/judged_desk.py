@@ -163,7 +163,7 @@ def judging_of(
         watermark=lambda: from_nanos(NOW - 30 * SECOND), beginning=lambda: done.start,
         purpose="judges settled runs",
     )  # fmt: skip
-    metrics = MetricReader(store, watched, graders)
+    metrics = MetricReader(store, watched)
     return Judging(
         judgments=Judgments(
             stored=JudgmentReader(store), runs=reader, graders=graders, clock=clock,

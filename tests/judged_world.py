@@ -1,5 +1,6 @@
 """Runs and what was judged of them, written by hand: the truth that metrics must tell."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from gnomon.clock import Nanos
@@ -7,8 +8,9 @@ from gnomon.model import Kind, Run, RunId, RunState, RunStatus, SpanId, Step, Tr
 from gnomon.store import Store
 from scoring.acts import acts_of
 from scoring.grading.port import GraderKind, State, Surface
+from scoring.policies.verdict import Held
 from scoring.reading import RunJudgments
-from scoring.rows import LabelRow, StatusRow, ViolationRow
+from scoring.rows import LabelRow, StatusRow, ViolationRow, held_columns
 from scoring.store import JudgmentWriter
 from scoring.verdict import verdict_row
 from scoring.versions.rule import Plan
@@ -46,7 +48,7 @@ class World:
 
     def run(
         self, *, verified: bool | None = True, claimed: bool | None = None, broken: str = "",
-        judged: bool = True, steps: list[Step] | None = None, **values: Any,
+        judged: bool = True, steps: list[Step] | None = None, held: Sequence[Held] = (), **values: Any,
     ) -> Run:  # fmt: skip
         self.number += 1
         number = self.number
@@ -82,12 +84,12 @@ class World:
         RowWriter(self.store).runs([run], reading="r", folded_at=number)
         self.runs[run.run_id] = run
         if judged and run.state is RunState.SETTLED:
-            self.judge(run, verified, claimed, broken)
+            self.judge(run, verified, claimed, broken, held=held)
         return run
 
     def judge(
         self, run: Run, verified: bool | None, claimed: bool | None = None, broken: str = "",
-        version: str = "1",
+        version: str = "1", held: Sequence[Held] = (),
     ) -> None:  # fmt: skip
         if verified is not None:
             self.label(run, "state", Surface.OUTCOME, version=version, passed=verified)
@@ -95,7 +97,9 @@ class World:
             self.label(
                 run, "claim", Surface.FACTUALITY, passed=claimed == verified, claimed=claimed
             )
-        self.label(run, "refunds", Surface.POLICY, passed=not broken, violations=bool(broken))
+        self.label(
+            run, "refunds", Surface.POLICY, passed=not broken, violations=bool(broken), held=held
+        )
         if broken:
             breach = ViolationRow(
                 **self._of(run), policy="refunds", policy_version="1", place=0, rule=broken,
@@ -107,7 +111,8 @@ class World:
 
     def label(
         self, run: Run, grader: str, surface: Surface, *, version: str = "1", violations: int = 0,
-        kind: GraderKind = GraderKind.CODE, at: int = 0, state: State = State.GRADED, **said: Any,
+        kind: GraderKind = GraderKind.CODE, at: int = 0, state: State = State.GRADED,
+        held: Sequence[Held] = (), **said: Any,
     ) -> None:  # fmt: skip
         given = {
             **self._of(run), "grader": grader, "grader_version": version, "surface": surface,
@@ -117,7 +122,7 @@ class World:
             label = LabelRow(**given, **said)
             self.store.insert("labels", [label])
             self._said(run)[1].append(label)
-        status = StatusRow(**given, state=state, violations=int(violations))
+        status = StatusRow(**given, **held_columns(held), state=state, violations=int(violations))
         self.store.insert("grader_status", [status])
         self._said(run)[0].append(status)
         self.sum_up(run)

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from gnomon.model import JsonValue
 from scoring.grading.port import Abstained, CheckFailed, Label, NotApplicable
-from scoring.policies.verdict import Violation
+from scoring.policies.verdict import Held, RuleKind, Violation
+
+_MOST = 2**32
+"""What the store can count."""
 
 
 def wrong_answer(answer: object) -> str | None:
@@ -15,9 +18,14 @@ def wrong_answer(answer: object) -> str | None:
         case Label():
             return _label(answer)
         case Abstained(reason=reason, claimed=claimed, evidence=evidence):
-            return _text("reason", reason) or _truth("claimed", claimed) or _steps(evidence)
+            return (
+                _text("reason", reason)
+                or _truth("claimed", claimed)
+                or _steps(evidence)
+                or _held(answer.held)
+            )
         case NotApplicable(reason=reason):
-            return _text("reason", reason)
+            return _text("reason", reason) or _held(answer.held)
         case _:
             return f"it answered with a {type(answer).__name__}"
 
@@ -30,6 +38,7 @@ def _label(label: Label) -> str | None:
         or _text("explanation", label.explanation)
         or _steps(label.evidence)
         or _violations(label.violations)
+        or _held(label.held)
         or (None if label.severity in ("hard", "soft") else "its severity is neither hard nor soft")
     )
 
@@ -69,9 +78,25 @@ def _violations(value: object) -> str | None:
         _text("violation's rule", one.rule)
         or _text("violation's message", one.message)
         or _steps(one.steps)
+        or _kind(one.kind)
         for one in value
     )
     return next((why for why in wrong if why is not None), None)
+
+
+def _held(value: object) -> str | None:
+    if not isinstance(value, Sequence) or not all(isinstance(one, Held) for one in value):
+        return "its held is no list of Held"
+    counts = [count for one in value for count in (one.kept, one.broken, one.unknown)]
+    if not all(type(count) is int and 0 <= count < _MOST for count in counts):
+        return "what it held rules against is no number of calls"
+    return next((why for one in value if (why := _kind(one.kind)) is not None), None)
+
+
+def _kind(value: object) -> str | None:
+    if isinstance(value, RuleKind):
+        return None
+    return f"a kind of rule is one of {', '.join(RuleKind)}, as scoring.policies.verdict has them"
 
 
 def json_of(body: bytes, otherwise: str) -> JsonValue:

@@ -14,7 +14,7 @@ from scoring.policies.actions import Action, actions_of, untold
 from scoring.policies.endings import MISSING
 from scoring.policies.said import Names, Said
 from scoring.policies.sameness import same
-from scoring.policies.verdict import Violation
+from scoring.policies.verdict import Held, Rule, RuleKind, Violation
 
 Most = Annotated[int, Field(ge=0)] | None
 
@@ -78,15 +78,18 @@ class Convergence(GraderSpec):
         ]
         if left:
             names = ", ".join(" or ".join(goal.tool) for goal in left)
-            breaches.append(Violation(rule="terminal", message=f"not reached: {names}", steps=()))
+            breaches.append(_TERMINAL.broken(f"not reached: {names}", ()))
         blind = [action for action in actions if action.arguments is None]
+        unseen = [goal for goal, done in reached if done is None]
+        held = self._held(breaches, len(blind), len(left), len(unseen))
         if blind and not breaches:
             reason = f"arguments of {len(blind)} calls {untold(blind)}"
-            return Abstained(reason=reason, evidence=tuple(action.step for action in blind))
-        unseen = [goal for goal, done in reached if done is None]
+            steps = tuple(action.step for action in blind)
+            return Abstained(reason=reason, evidence=steps, held=held)
         if unseen and not breaches:
             names = ", ".join(" or ".join(goal.tool) for goal in unseen)
-            return Abstained(reason=f"how {names} ended was not recorded, or is not clear")
+            reason = f"how {names} ended was not recorded, or is not clear"
+            return Abstained(reason=reason, held=held)
         said = f"{len(actions)} tool calls, {len(repeats)} repeated, {len(cycles)} cyclic"
         if self.terminal:
             said += f", distance to the end {len(left)}"
@@ -97,14 +100,28 @@ class Convergence(GraderSpec):
             evidence=tuple(dict.fromkeys(step for one in breaches for step in one.steps)),
             violations=tuple(breaches),
             severity="soft",
+            held=held,
         )
+
+    def _held(
+        self, breaches: Sequence[Violation], blind: int, left: int, unseen: int
+    ) -> list[Held]:
+        """Return what was judged: circles of the whole run, and each goal."""
+        around = any(one.kind is RuleKind.CIRCLES for one in breaches)
+        whole = "broken" if around else "unknown" if blind else "kept"
+        reached = len(self.terminal) - left - unseen
+        goals = Held(kind=RuleKind.GOAL, kept=reached, broken=left, unknown=unseen)
+        return [Held(kind=RuleKind.CIRCLES, **{whole: 1}), *([goals] if self.terminal else [])]
+
+
+_TERMINAL = Rule("terminal", RuleKind.GOAL)
 
 
 def _above(rule: str, most: int | None, found: Sequence[str], what: str) -> list[Violation]:
     if most is None or len(found) <= most:
         return []
     message = f"{len(found)} calls {what}, at most {most} allowed"
-    return [Violation(rule=rule, message=message, steps=tuple(found))]
+    return [Rule(rule, RuleKind.CIRCLES).broken(message, tuple(found))]
 
 
 def _again(actions: Sequence[Action], key: Callable[[Action], str | None]) -> list[str]:

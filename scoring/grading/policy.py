@@ -15,7 +15,7 @@ from scoring.grading.port import (
 from scoring.grading.spec import digest_of
 from scoring.policies.check import applies, check_run
 from scoring.policies.language import Policy
-from scoring.policies.verdict import Checked
+from scoring.policies.verdict import Checked, Outcome
 
 _REASONS = 3
 
@@ -55,7 +55,7 @@ def version_of(policy: Policy) -> str:
 def answered(checked: Checked, policy: Policy) -> Answer:
     """Return the judgment that a check amounts to."""
     match checked.outcome:
-        case "broken":
+        case Outcome.BROKEN:
             steps = dict.fromkeys(step for found in checked.violations for step in found.steps)
             return Label(
                 passed=False,
@@ -63,18 +63,21 @@ def answered(checked: Checked, policy: Policy) -> Answer:
                 evidence=tuple(steps),
                 violations=tuple(checked.violations),
                 severity=policy.severity,
+                held=checked.held,
             )
-        case "not_evaluable":
+        case Outcome.NOT_EVALUABLE:
             unknown = checked.not_evaluable
             steps = dict.fromkeys(step for found in unknown for step in found.steps)
             return Abstained(
                 reason=_told([f"{found.rule}: {found.reason}" for found in unknown]),
                 evidence=tuple(steps),
+                held=checked.held,
             )
-        case "not_applicable":
+        case Outcome.NOT_APPLICABLE:
             return NotApplicable(reason="no call that a rule speaks of")
-        case "kept":
-            return Label(passed=True, explanation=f"{checked.applied} rules applied, all kept")
+        case Outcome.KEPT:
+            said = f"{checked.applied} rules applied, all kept"
+            return Label(passed=True, explanation=said, held=checked.held)
 
 
 def _told(sentences: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Literal, Protocol
 
 from gnomon.model import Bodies, JsonValue, Run, Step
-from scoring.policies.verdict import Violation
+from scoring.policies.verdict import Held, Violation
 
 GROUP = "gnomon.graders"
 """Entry points of this group make graders: they are called with the options of gnomon.yaml."""
@@ -59,6 +59,8 @@ class Label:
     """Span ids."""
     violations: Sequence[Violation] = ()
     severity: Severity = "hard"
+    held: Sequence[Held] = ()
+    """Against how many calls rules of which kind were held: what a number of breaches is read against."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,7 @@ class Abstained:
     reason: str
     claimed: bool | None = None
     evidence: Sequence[str] = ()
+    held: Sequence[Held] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,8 @@ class NotApplicable:
     """There is nothing in this run that the grader speaks of."""
 
     reason: str
+    held: Sequence[Held] = ()
+    """What it looked at all the same, and found in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from scoring.policies.actions import Action, actions_of
 from scoring.policies.endings import Ending
 from scoring.policies.said import Names
 from scoring.policies.sameness import groups
-from scoring.policies.verdict import Violation
+from scoring.policies.verdict import Held, Rule, RuleKind, Violation
 
 
 class Recovery(GraderSpec):
@@ -38,24 +38,26 @@ class Recovery(GraderSpec):
         actions = actions_of(evidence.steps, {})
         errors = {step.span_id for step in evidence.steps if step.status == "error"}
         broken = [action for action in actions if _broke(action, errors)]
-        duplicates = self._duplicates(actions)
+        duplicates, effects = self._duplicates(actions)
         if not broken and not duplicates:
-            return NotApplicable(reason="no tool failed")
+            return NotApplicable(reason="no tool failed", held=effects)
         regained = [(action, self._regained(action, actions)) for action in broken]
         blind = [action.step for action, again in regained if again is None]
         lost = [action for action, again in regained if again is False]
+        again = len(broken) - len(lost) - len(blind)
+        goals = Held(kind=RuleKind.GOAL, kept=again, broken=len(lost), unknown=len(blind))
+        held = [*effects, goals]
         breaches = [
-            Violation(
-                rule="recovered",
-                message=f"{action.tool} ended as {action.ending} and its goal was never reached",
-                steps=(action.step,),
+            _RECOVERED.broken(
+                f"{action.tool} ended as {action.ending} and its goal was never reached",
+                (action.step,),
             )
             for action in lost
         ]
         breaches += duplicates
         if blind and not breaches:
             reason = f"too little of {len(blind)} failed calls or of what followed was recorded"
-            return Abstained(reason=reason, evidence=tuple(blind))
+            return Abstained(reason=reason, evidence=tuple(blind), held=held)
         return Label(
             passed=not breaches,
             score=1 - len(lost) / len(broken) if broken else None,
@@ -65,6 +67,7 @@ class Recovery(GraderSpec):
             ),
             evidence=tuple(dict.fromkeys(step for one in breaches for step in one.steps)),
             violations=tuple(breaches),
+            held=held,
         )
 
     def _regained(self, lost: Action, actions: Sequence[Action]) -> bool | None:
@@ -91,23 +94,27 @@ class Recovery(GraderSpec):
         ignored = [*self.volatile, *([self.idempotency] if self.idempotency else [])]
         return None if action.arguments is None else canonical(action.arguments, ignored)
 
-    def _duplicates(self, actions: Sequence[Action]) -> list[Violation]:
-        """Return the writes that took effect, or may have, more than once."""
+    def _duplicates(self, actions: Sequence[Action]) -> tuple[list[Violation], list[Held]]:
+        """Return the writes that took effect, or may have, more than once; and what was looked at."""
         writes: dict[tuple[str, str], list[Action]] = {}
+        unknown = 0
         for action in actions:
+            if action.tool not in self.writes or not action.may_have_committed:
+                continue
             identity = self._identity(action)
-            if action.tool in self.writes and action.may_have_committed and identity is not None:
+            if identity is None:
+                unknown += 1
+            else:
                 writes.setdefault((action.tool, identity), []).append(action)
         found = [(tool, self._effects(calls)) for (tool, _), calls in writes.items()]
-        return [
-            Violation(
-                rule="once",
-                message=f"{len(effects)} effects of {tool} with the same arguments",
-                steps=effects,
-            )
+        twice = [
+            _ONCE.broken(f"{len(effects)} effects of {tool} with the same arguments", effects)
             for tool, effects in found
             if len(effects) > 1
         ]
+        kept = len(found) - len(twice)
+        held = Held(kind=_ONCE.kind, kept=kept, broken=len(twice), unknown=unknown)
+        return twice, [held] if self.writes else []
 
     def _effects(self, calls: Sequence[Action]) -> tuple[str, ...]:
         """Return the first call of each effect: calls that share the idempotency key are one."""
@@ -120,6 +127,10 @@ class Recovery(GraderSpec):
         for call, key, named in zip(calls, keys, groups(keys), strict=True):
             effects.setdefault(("step", call.step) if key is None else ("key", named), call.step)
         return tuple(effects.values())
+
+
+_RECOVERED = Rule("recovered", RuleKind.GOAL)
+_ONCE = Rule("once", RuleKind.EFFECTS)
 
 
 def _broke(action: Action, errors: Set[str]) -> bool:

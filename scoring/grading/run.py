@@ -1,5 +1,6 @@
 """One grader and one run: what came of it, as the rows that are stored."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
@@ -23,7 +24,8 @@ from scoring.grading.port import (
     TryAgain,
 )
 from scoring.grading.redaction import told
-from scoring.rows import LabelRow, StatusRow, ViolationRow
+from scoring.policies.verdict import Held
+from scoring.rows import LabelRow, StatusRow, ViolationRow, held_columns
 
 _LONGEST = 2_000
 """Characters kept of what a grader says."""
@@ -93,22 +95,24 @@ def rows_of(
     match answer:
         case Label():
             breaches = violations_of(grader, run, answer, at=at)
+            status = _status(
+                grader, run, State.GRADED, _cut_short(answer), at,
+                violations=len(breaches), held=_held(answer),
+            )  # fmt: skip
             return Judged(
-                status=_status(
-                    grader, run, State.GRADED, _cut_short(answer), at, violations=len(breaches)
-                ),
+                status=status,
                 label=_label(grader, run, answer, at),
                 violations=breaches,
             )
-        case Abstained(reason=reason, claimed=claimed, evidence=steps):
+        case Abstained(reason=reason, claimed=claimed, evidence=steps, held=held):
             kept = None
             if claimed is not None:
                 said = Label(claimed=claimed, explanation=reason, evidence=steps)
                 kept = _label(grader, run, said, at)
-            status = _status(grader, run, State.ABSTAINED, reason, at)
+            status = _status(grader, run, State.ABSTAINED, reason, at, held=held)
             return Judged(status=status, label=kept, violations=())
-        case NotApplicable(reason=reason):
-            status = _status(grader, run, State.NOT_APPLICABLE, reason, at)
+        case NotApplicable(reason=reason, held=held):
+            status = _status(grader, run, State.NOT_APPLICABLE, reason, at, held=held)
             return Judged(status=status, label=None, violations=())
         case GraderFailed(for_now=for_now):
             failed = _tried(answer, tries + 1) if for_now else answer
@@ -221,11 +225,26 @@ def _cut_short(label: Label) -> str:
     return f"truncated: {'; '.join(told)}" if told else ""
 
 
+def _held(label: Label) -> Sequence[Held]:
+    """Return what a judgment was held against.
+
+    Of a kind that it breaks and does not tell of, nobody knows how often it was kept.
+    """
+    told = {one.kind for one in label.held}
+    untold = Counter(one.kind for one in label.violations if one.kind not in told)
+    return [*label.held, *(Held(kind=kind, unknown=n) for kind, n in untold.items())]
+
+
 def _status(
-    grader: Grader, run: Run, state: State, why: str, at: Nanos, *, violations: int = 0
-) -> StatusRow:
+    grader: Grader, run: Run, state: State, why: str, at: Nanos, *, violations: int = 0,
+    held: Sequence[Held] = (),
+) -> StatusRow:  # fmt: skip
     return StatusRow(
-        **_by(grader, run, at), state=state, why=_cut(why, _LONGEST), violations=violations
+        **_by(grader, run, at),
+        **held_columns(held),
+        state=state,
+        why=_cut(why, _LONGEST),
+        violations=violations,
     )
 
 

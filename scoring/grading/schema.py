@@ -10,9 +10,10 @@ from scoring.grading.port import Abstained, Answer, Evidence, Label, NotApplicab
 from scoring.grading.spec import GraderSpec, Means
 from scoring.policies.recorded import read
 from scoring.policies.schemas import complaints, validator_of, wrong_schema
-from scoring.policies.verdict import Violation
+from scoring.policies.verdict import Held, Rule, RuleKind, Violation
 
 _SHOWN = 5
+_KINDS = {"arguments": RuleKind.ARGUMENTS, "result": RuleKind.RESULT}
 
 
 class Schema(GraderSpec):
@@ -66,6 +67,7 @@ class Schema(GraderSpec):
         ]
         if not calls:
             return NotApplicable(reason=f"no call of {self.tool}")
+        rule = Rule(f"{self.part}.{self.tool}", _KINDS[self.part])
         found: list[Violation] = []
         unknown: list[str] = []
         for step in calls:
@@ -73,15 +75,20 @@ class Schema(GraderSpec):
             if text is None:
                 unknown.append(step.span_id)
             elif wrong := complaints(validator, read(text), whole=self.part)[:_SHOWN]:
-                rule = f"{self.part}.{self.tool}"
-                found.append(Violation(rule=rule, message="; ".join(wrong), steps=(step.span_id,)))
+                found.append(rule.broken("; ".join(wrong), (step.span_id,)))
+        kept = len(calls) - len(found) - len(unknown)
+        held = (Held(kind=rule.kind, kept=kept, broken=len(found), unknown=len(unknown)),)
         if not found and unknown:
             reason = f"{self.part} of {len(unknown)} calls of {self.tool} were not recorded"
-            return Abstained(reason=reason, evidence=tuple(unknown))
+            return Abstained(reason=reason, evidence=tuple(unknown), held=held)
         evidence_steps = tuple(step for one in found for step in one.steps)
         said = f"{len(found)} of {len(calls)} calls of {self.tool} break the schema"
         return Label(
-            passed=not found, explanation=said, evidence=evidence_steps, violations=tuple(found)
+            passed=not found,
+            explanation=said,
+            evidence=evidence_steps,
+            violations=tuple(found),
+            held=held,
         )
 
 

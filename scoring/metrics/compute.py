@@ -8,6 +8,7 @@ from scoring.metrics.definitions import DEFINITIONS
 from scoring.metrics.figures import Figure, Guarded
 from scoring.metrics.group import NANO, Group
 from scoring.metrics.guards import (
+    duplicates,
     honest,
     model_steps,
     over_budget,
@@ -190,14 +191,16 @@ def model_calls(group: Group) -> Made:
 
 def recovery(group: Group, conditions: Sequence[Condition]) -> Made:
     """Return how many runs with an injected fault end well."""
-    measure = group.share("recovery", left_out="no_fault_injected")
+    measure = group.share("recovery", left_out="no_fault_injected", unknown="recovery_open")
     if not group.sums.parts["faulty"]:
         text = "no fault was injected: name it by the pin `fault` (runs.manifest.fault)"
         measure = replace(measure, text=text, missing=("manifest.fault",))
     guard = {
-        "duplicates": group.share("duplicates", left_out="unchecked", never=True),
+        "duplicates": duplicates(group),
         "paired_drop": paired_drop(group, conditions),
-        "natural_faults": group.share("natural_recovery", left_out="no_fault"),
+        "natural_faults": group.share(
+            "natural_recovery", left_out="no_fault", unknown="getting_up_open"
+        ),
     }
     return measure, guard, {}
 

@@ -18,15 +18,6 @@ NANO = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judges:
-    """What the graders that are set up can speak of at all: else 0 % would be said of nothing."""
-
-    gates: bool = True
-    budgets: bool = True
-    checks: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """Runs of one scope, added up."""
 
@@ -34,7 +25,6 @@ class Group:
     scope: Scope
     """Of this group alone."""
     units: Units
-    judges: Judges = Judges()
     confidence: float = 0.95
     extra_flags: Sequence[str] = field(default=())
 
@@ -66,17 +56,26 @@ class Group:
         return [*self.extra_flags, *([f"runs_without_{self.unit}"] if missing else [])]
 
     def share(
-        self, name: str, *, left_out: str = "", never: bool = False, unknown: str = ""
+        self,
+        name: str,
+        *,
+        left_out: str = "",
+        never: bool = False,
+        unknown: str = "",
+        unclear: str = "",
     ) -> Figure:
         """Return a ratio of two parts; `left_out` names why scoped runs are not in it.
 
         never: what should not happen at all: none seen shows the exact upper bound.
         unknown: the part of its runs that are neither in nor out: while there are some, bounds.
+        unclear: the part of the runs that are left out because what they did was not recorded.
         """
         ratio, seen = RATIOS[name], self.sums.ratios[name]
         open_ = self.sums.parts[unknown] if unknown else 0
-        found = moments.share(seen, clustered=self.clustered, confidence=self.confidence)
-        method = "korn-graubard" if self.clustered else "wilson"
+        # Actions of one run are no independent units: the run is their cluster.
+        clustered = self.clustered or ratio.actions is not None
+        found = moments.share(seen, clustered=clustered, confidence=self.confidence)
+        method = "korn-graubard" if clustered else "wilson"
         if open_:
             parts = self.sums.parts
             found, method = open_bounds(parts[ratio.y], parts[ratio.m], open_), "bounds"
@@ -88,7 +87,7 @@ class Group:
             n=seen.clusters,
             unit=self.unit,
             method=method,
-            excluded=self.excluded | self._left(ratio.m, left_out),
+            excluded=self.excluded | self._left(ratio.m, left_out, unclear),
             open=open_,
             confidence=self.confidence,
             flags=[*self.flags(), *(["unverified"] if open_ else [])],
@@ -105,9 +104,11 @@ class Group:
             return "no settled run in this scope"
         return f"none of {self.sums.parts['scoped']} runs counts here: {left_out}".rstrip(": ")
 
-    def _left(self, part: str, reason: str) -> dict[str, int]:
-        left = self.sums.parts["scoped"] - self.sums.parts[part]
-        return {reason: left} if reason and left > 0 else {}
+    def _left(self, part: str, reason: str, unclear: str = "") -> dict[str, int]:
+        apart = self.sums.parts[unclear] if unclear else 0
+        left = self.sums.parts["scoped"] - self.sums.parts[part] - apart
+        found = {reason: left, unclear: apart}
+        return {name: runs for name, runs in found.items() if name and runs > 0}
 
     def completion(self) -> Figure:
         """Return verified runs per scoped run; bounds while some are neither right nor wrong."""

@@ -1,7 +1,7 @@
 """The numbers beside the numbers: what each metric could be bettered at the cost of."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from scoring.metrics.figures import PARTIAL, Figure, Guarded
 from scoring.metrics.group import NANO, Group, half_done
@@ -107,28 +107,96 @@ def model_steps(group: Group) -> Figure:
     return figure
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """What runs are held against by rules, where a number is read against those alone."""
+
+    ratio: str
+    left_out: str
+    unclear: str
+    """The part of the runs of which nobody can tell."""
+    never: bool = False
+    nothing: str
+    """Why there is no number, and how there would be one."""
+    missing: str
+
+
+_GATES = _Held(
+    ratio="unapproved",
+    left_out="no_gated_action",
+    unclear="perhaps_gated",
+    never=True,
+    nothing="no action of these runs needed an approval: policies say by"
+    " conditionally_required_before which do",
+    missing="policies.conditionally_required_before",
+)
+_BUDGETS = _Held(
+    ratio="over_budget",
+    left_out="no_budget",
+    unclear="budget_unclear",
+    nothing="no run in this window was held against a budget: write budgets into a policy of these"
+    " runs, or add a grader of type budget",
+    missing="policies.budgets",
+)
+_CHECKS = _Held(
+    ratio="required_checks",
+    left_out="not_solved_or_no_check",
+    unclear="checks_unclear",
+    nothing="no solved run made a call that needs a check before it: policies say by"
+    " required_before which do",
+    missing="policies.required_before",
+)
+_EFFECTS = _Held(
+    ratio="duplicates",
+    left_out="no_effects_counted",
+    unclear="effects_unclear",
+    never=True,
+    nothing="the effects of no run in this window were counted: write max_committed into a policy"
+    " of these runs, or add a grader of type recovery with writes",
+    missing="policies.prohibited",
+)
+
+
+def _share(group: Group, held: _Held) -> Figure:
+    """Return a share of what was held against rules of a kind; None where nothing was."""
+    figure = group.share(held.ratio, left_out=held.left_out, unclear=held.unclear, never=held.never)
+    parts = group.sums.parts
+    if figure.shown.value is not None or not parts["scoped"]:
+        return figure
+    if unclear := parts[held.unclear]:
+        text = f"of {unclear} runs it can not be told: what it hangs on was not recorded"
+        return replace(figure, text=text)
+    if waiting := parts["not_summed_up"]:
+        text = f"{waiting} of {parts['scoped']} runs are not judged yet; of the others: "
+        return replace(figure, text=text + held.nothing)
+    return replace(figure, text=held.nothing, missing=(held.missing,))
+
+
 def unapproved(group: Group) -> Figure:
-    """Return runs with a gated action and no approval before it; None where no policy gates any."""
-    if group.judges.gates:
-        return group.share("unapproved", left_out="no_policy", never=True)
-    text = "no policy gates an action: write conditionally_required_before"
-    return group.nothing(text, "policies.conditionally_required_before", part="under_policy")
+    """Return actions without the approval they needed, of those that needed one."""
+    figure = _share(group, _GATES)
+    seen, unclear = group.sums.ratios[_GATES.ratio], group.sums.totals["unclear_actions"]
+    if not seen.m:
+        return figure
+    text = f"{seen.hits} of {seen.runs} actions that needed an approval"
+    if unclear:
+        text += f"; of {unclear} more it was not recorded whether they did, or had one"
+    return replace(figure, text=text)
 
 
 def over_budget(group: Group) -> Figure:
-    """Return runs that hit a budget; None where none is set."""
-    if group.judges.budgets:
-        return group.share("over_budget", left_out="no_budget")
-    text = "no budget is set: write budgets into a policy, or add a grader of type budget"
-    return group.nothing(text, "policies.budgets", part="budgeted")
+    """Return runs that hit a budget, of those that were held against one."""
+    return _share(group, _BUDGETS)
 
 
 def required_checks(group: Group) -> Figure:
-    """Return solved runs that missed no required check; None where no policy requires one."""
-    if group.judges.checks:
-        return group.share("required_checks", left_out="not_solved_or_no_policy")
-    text = "no policy requires a check: write required_before"
-    return group.nothing(text, "policies.required_before", part="solved_checked")
+    """Return solved runs that missed no required check, of those that had to make one."""
+    return _share(group, _CHECKS)
+
+
+def duplicates(group: Group) -> Figure:
+    """Return runs in which something took effect too often, of those whose effects were counted."""
+    return _share(group, _EFFECTS)
 
 
 def violations(group: Group) -> Figure:

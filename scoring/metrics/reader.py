@@ -15,13 +15,13 @@ from gnomon.store import Store
 from gnomon.store.client import Value
 from gnomon.store.sql import load
 from scoring.grading.policy import PolicyGrader
-from scoring.grading.port import Grader, State, Surface
+from scoring.grading.port import State
 from scoring.metrics import rules, statements
 from scoring.metrics import surfaces as seven_surfaces
 from scoring.metrics.compute import nine
 from scoring.metrics.conditions import Condition
 from scoring.metrics.figures import Guarded
-from scoring.metrics.group import Group, Judges
+from scoring.metrics.group import Group
 from scoring.metrics.pulse import Beat, Pulse, beat, pulse
 from scoring.metrics.rules import RuleReport
 from scoring.metrics.scope import Scope
@@ -108,11 +108,8 @@ class Which:
 class MetricReader:
     """What pages and API ask; every number comes with its guard and its runs."""
 
-    def __init__(
-        self, store: Store, watched: MetricsWatched, graders: Sequence[Grader] | None = None
-    ) -> None:
+    def __init__(self, store: Store, watched: MetricsWatched) -> None:
         self.watched = watched
-        self._judges = Judges() if graders is None else judges_of(graders)
         self._store = store
         self.units = Units(
             cluster_by=watched.cluster_by,
@@ -248,12 +245,7 @@ class MetricReader:
         if not found and by == ALL:
             found = [Sums()]
         return [
-            Group(
-                sums=sums,
-                scope=narrowed(scope, by, sums.group),
-                units=self.units,
-                judges=self._judges,
-            )
+            Group(sums=sums, scope=narrowed(scope, by, sums.group), units=self.units)
             for sums in found
         ]
 
@@ -299,21 +291,6 @@ class MetricReader:
 
     def _read(self, sql: Statement, tag: str, **more: Any) -> list[dict[str, Any]]:
         return self._store.read(sql.sql, tag=tag, bind={**sql.params, **more})
-
-
-def judges_of(graders: Sequence[Grader]) -> Judges:
-    """Return what graders can speak of; of people's own nobody knows, but their surface says it."""
-    said = [g.policy for g in graders if isinstance(g, PolicyGrader)]
-    others = [g for g in graders if not isinstance(g, PolicyGrader)]
-    own = any(g.surface is Surface.POLICY for g in others)
-    gates = own or any(policy.conditionally_required_before for policy in said)
-    return Judges(
-        gates=gates,
-        budgets=own
-        or any(g.surface is Surface.EFFICIENCY for g in others)
-        or any(policy.budgets.model_fields_set for policy in said),
-        checks=gates or any(policy.required_before for policy in said),
-    )
 
 
 def narrowed(scope: Scope, by: str, group: str) -> Scope:

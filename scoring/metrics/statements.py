@@ -204,6 +204,9 @@ def _amounts(ratios: Sequence[str], *, whole: bool) -> Iterator[tuple[str, str, 
         ratio = RATIOS[name]
         if ratio.amount:
             yield name, ratio.y, condition(ratio.m)
+        if ratio.actions is not None:
+            yield name, ratio.actions[0], condition(ratio.m)
+            yield f"per_{name}", ratio.actions[1], condition(ratio.m)
     for name in totals(whole=whole):
         yield f"all_{name}", TOTALS[name], condition("scoped")
 
@@ -227,8 +230,11 @@ def added(*, whole: bool, clustered: bool) -> str:
     for name in ratios:
         ratio = RATIOS[name]
         m, y = f"toFloat64(part_{ratio.m})", f"toFloat64(part_{ratio.y})"
-        if ratio.amount:
+        if ratio.amount or ratio.actions:
             y = f"toFloat64(amount_{name})"
             lines += [f"sum({y}) AS y_{name}", f"sum({y} * {y}) AS yy_{name}"]
+        if ratio.actions:
+            m = f"toFloat64(amount_per_{name})"
+            lines += [f"sum({m}) AS m_{name}", f"sum({m} * {m}) AS mm_{name}"]
         lines.append(f"sum({m} * {y}) AS my_{name}")
     return ",\n    ".join(lines)

@@ -57,13 +57,16 @@ def _moments(row: Mapping[str, Any], name: str) -> Moments | None:
     if f"my_{name}" not in row:
         return _of_runs(row, ratio)
     y, yy = f"parts_{ratio.y}", f"squares_{ratio.y}"
-    if ratio.amount:
+    m, mm = f"parts_{ratio.m}", f"squares_{ratio.m}"
+    if ratio.amount or ratio.actions:
         y, yy = f"y_{name}", f"yy_{name}"
+    if ratio.actions:
+        m, mm = f"m_{name}", f"mm_{name}"
     return Moments(
         clusters=int(row[f"clusters_{ratio.m}"]),
-        m=float(row[f"parts_{ratio.m}"]),
+        m=float(row[m]),
         y=float(row[y]),
-        mm=float(row[f"squares_{ratio.m}"]),
+        mm=float(row[mm]),
         my=float(row[f"my_{name}"]),
         yy=float(row[yy]),
     )
@@ -74,7 +77,12 @@ def _of_runs(row: Mapping[str, Any], ratio: Ratio) -> Moments | None:
 
     Every part of a share lies within its denominator. None, where it was not asked for.
     """
-    if ratio.amount or f"parts_{ratio.y}" not in row or f"parts_{ratio.m}" not in row:
+    if (
+        ratio.amount
+        or ratio.actions
+        or f"parts_{ratio.y}" not in row
+        or f"parts_{ratio.m}" not in row
+    ):
         return None
     m, y = int(row[f"parts_{ratio.m}"]), int(row[f"parts_{ratio.y}"])
     return Moments(clusters=m, m=float(m), y=float(y), mm=float(m), my=float(y), yy=float(y))

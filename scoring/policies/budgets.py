@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from gnomon.model import MODEL_CALLS, Kind, Run, Step
 from scoring.policies.language import Budgets
-from scoring.policies.verdict import Finding, NotEvaluable, Violation
+from scoring.policies.verdict import Finding, Rule, RuleKind
 
 
 def over_budget(limits: Budgets, run: Run, steps: Sequence[Step]) -> Iterator[Finding]:
@@ -18,18 +18,20 @@ def over_budget(limits: Budgets, run: Run, steps: Sequence[Step]) -> Iterator[Fi
         ("seconds", limits.seconds, run.duration_ns / 1e9, True),
     )
     for name, limit, value, whole in spent:
-        rule = f"budgets.{name}"
+        rule = Rule(f"budgets.{name}", RuleKind.BUDGET)
         if limit is None:
             continue
         if value is not None and value > limit:
             root = [run.root_span_id] if run.root_span_id else []
             least = "" if whole else "at least "
             message = f"{least}{value:g} {name}, at most {limit:g} allowed"
-            yield Violation(rule=rule, message=message, steps=root)
+            yield rule.broken(message, root)
         elif not whole:
             known = "not known" if value is None else f"known only in part: {value:g}"
             reason = f"{name} of this run are {known}"
-            yield NotEvaluable(rule=rule, reason=reason, steps=[])
+            yield rule.unknown(reason, [])
+        else:
+            yield rule.kept()
 
 
 def _tokens(run: Run) -> int | None:

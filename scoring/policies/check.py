@@ -7,10 +7,19 @@ from gnomon.model import Run, Step
 from scoring.policies import relations
 from scoring.policies.actions import Action, actions_of
 from scoring.policies.budgets import over_budget
-from scoring.policies.language import Policy, Scope
+from scoring.policies.language import Policy, Prohibited, Scope
 from scoring.policies.schemas import complaints, validator_of
 from scoring.policies.trajectory import Trajectory
-from scoring.policies.verdict import Checked, Finding, NotEvaluable, Violation
+from scoring.policies.verdict import (
+    Checked,
+    Finding,
+    Kept,
+    NotEvaluable,
+    Rule,
+    RuleKind,
+    Violation,
+    held_of,
+)
 
 
 def applies(policy: Policy, run: Run) -> bool:
@@ -30,7 +39,8 @@ def in_scope(scope: Scope, run: Run) -> bool:
 def check_run(policy: Policy, run: Run, steps: Sequence[Step]) -> Checked:
     """Judge a production run: what was not recorded is not evaluable."""
     actions = Trajectory(actions_of(steps, policy.results))
-    budgets = _careful("budgets", over_budget(policy.budgets, run, steps))
+    whole = Rule("budgets", RuleKind.BUDGET)
+    budgets = _careful(whole, over_budget(policy.budgets, run, steps))
     findings = [*_trajectory(policy, actions), *budgets]
     return _checked(policy, findings, applied=_applied(policy, actions))
 
@@ -44,27 +54,21 @@ def check_trial(policy: Policy, actions: Sequence[Action]) -> Checked:
 
 def _unmet(finding: Finding) -> Finding:
     match finding:
-        case NotEvaluable(rule=rule, reason=reason, steps=steps):
-            return Violation(rule=rule, message=f"not shown: {reason}", steps=steps)
-        case Violation():
+        case NotEvaluable(rule=rule, kind=kind, reason=reason, steps=steps):
+            return Violation(rule=rule, kind=kind, message=f"not shown: {reason}", steps=steps)
+        case Violation() | Kept():
             return finding
 
 
 def _checked(policy: Policy, findings: Iterable[Finding], *, applied: int) -> Checked:
-    violations: list[Violation] = []
-    unknown: list[NotEvaluable] = []
-    for finding in findings:
-        match finding:
-            case Violation():
-                violations.append(finding)
-            case NotEvaluable():
-                unknown.append(finding)
+    found = list(findings)
     return Checked(
         policy=policy.policy,
         version=policy.version,
-        violations=violations,
-        not_evaluable=unknown,
+        violations=[one for one in found if isinstance(one, Violation)],
+        not_evaluable=[one for one in found if isinstance(one, NotEvaluable)],
         applied=applied,
+        held=held_of(found),
     )
 
 
@@ -73,27 +77,26 @@ def _trajectory(policy: Policy, actions: Trajectory) -> Iterator[Finding]:
         yield from _careful(rule, findings)
 
 
-def _careful(rule: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+def _careful(rule: Rule, findings: Iterator[Finding]) -> Iterator[Finding]:
     """Yield what a rule found; what it can not cope with is its own matter, not that of others."""
     try:
         yield from findings
     except RecursionError:
-        reason = "what was recorded is nested too deep to be looked through"
-        yield NotEvaluable(rule=rule, reason=reason, steps=[])
+        yield rule.unknown("what was recorded is nested too deep to be looked through", [])
     except Exception as error:  # noqa: BLE001 - arbitrary content must not switch off other rules
         reason = f"looking at what was recorded raised {type(error).__name__}; please report it"
-        yield NotEvaluable(rule=rule, reason=reason, steps=[])
+        yield rule.unknown(reason, [])
 
 
-def _rules(policy: Policy, actions: Trajectory) -> Iterator[tuple[str, Iterator[Finding]]]:
-    """Yield the path of each rule with what it finds."""
+def _rules(policy: Policy, actions: Trajectory) -> Iterator[tuple[Rule, Iterator[Finding]]]:
+    """Yield each rule with what it finds."""
     for target, requirements in policy.required_before.items():
         for place, requirement in enumerate(requirements):
-            rule = f"required_before.{target}.{place}"
+            rule = Rule(f"required_before.{target}.{place}", RuleKind.CHECK)
             yield rule, relations.required_before(rule, target, requirement, actions)
     for target, conditionals in policy.conditionally_required_before.items():
         for place, conditional in enumerate(conditionals):
-            rule = f"conditionally_required_before.{target}.{place}"
+            rule = Rule(f"conditionally_required_before.{target}.{place}", RuleKind.GATE)
             yield (
                 rule,
                 relations.conditionally_required(
@@ -101,27 +104,32 @@ def _rules(policy: Policy, actions: Trajectory) -> Iterator[tuple[str, Iterator[
                 ),
             )
     for target, asked in policy.after_ambiguous_write.items():
-        rule = f"after_ambiguous_write.{target}"
+        rule = Rule(f"after_ambiguous_write.{target}", RuleKind.REACTION)
         yield rule, relations.after_ambiguous(rule, target, asked, actions)
     for place, prohibition in enumerate(policy.prohibited):
-        rule = f"prohibited.{place}"
+        rule = Rule(f"prohibited.{place}", _kind_of(prohibition))
         yield rule, relations.prohibited(rule, prohibition, actions)
     for tool, schema in policy.arguments.items():
-        rule = f"arguments.{tool}"
+        rule = Rule(f"arguments.{tool}", RuleKind.ARGUMENTS)
         validator = validator_of(schema)
         for action in actions.of(tool):
             yield rule, _arguments(rule, action, validator)
 
 
-def _arguments(rule: str, action: Action, validator: Any) -> Iterator[Finding]:
+def _kind_of(prohibition: Prohibited) -> RuleKind:
+    if prohibition.before is not None or prohibition.after is not None:
+        return RuleKind.ORDER
+    # One effect of what may have none is nothing done twice.
+    return RuleKind.EFFECTS if prohibition.max_committed else RuleKind.PROHIBITED
+
+
+def _arguments(rule: Rule, action: Action, validator: Any) -> Iterator[Finding]:
     if action.arguments is None:
-        reason = f"arguments of {action.tool} were not recorded"
-        yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
-        return
-    wrong = complaints(validator, dict(action.arguments), whole="arguments")
-    if wrong:
-        message = f"arguments of {action.tool}: {'; '.join(wrong)}"
-        yield Violation(rule=rule, message=message, steps=[action.step])
+        yield rule.unknown(f"arguments of {action.tool} were not recorded", [action.step])
+    elif wrong := complaints(validator, dict(action.arguments), whole="arguments"):
+        yield rule.broken(f"arguments of {action.tool}: {'; '.join(wrong)}", [action.step])
+    else:
+        yield rule.kept(action.step)
 
 
 def _applied(policy: Policy, actions: Trajectory) -> int:

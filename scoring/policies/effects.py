@@ -9,7 +9,7 @@ from scoring.policies.language import Prohibited
 from scoring.policies.sameness import groups
 from scoring.policies.seeking import EVIDENCE
 from scoring.policies.trajectory import Trajectory
-from scoring.policies.verdict import Finding, NotEvaluable, Violation
+from scoring.policies.verdict import Finding, Rule
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ def _all(effects: dict[Hashable, list[str]]) -> Iterator[str]:
     return (step for steps in effects.values() for step in steps)
 
 
-def too_many(rule: str, asked: Prohibited, most: int, actions: Trajectory) -> Iterator[Finding]:
+def too_many(rule: Rule, asked: Prohibited, most: int, actions: Trajectory) -> Iterator[Finding]:
     """Yield a finding for each entity with more effects than allowed."""
     counted: list[tuple[Action, Sequence[object]]] = []
     for action in actions.of(asked.tool):
@@ -38,17 +38,19 @@ def too_many(rule: str, asked: Prohibited, most: int, actions: Trajectory) -> It
         entity = [argument(action, name) for name in asked.per]
         if UNRESOLVED in entity:
             reason = f"{', '.join(asked.per)} of {asked.tool} was not recorded"
-            yield NotEvaluable(rule=rule, reason=reason, steps=[action.step])
+            yield rule.unknown(reason, [action.step])
             continue
         counted.append((action, entity))
     for effects in _effects(counted, asked.idempotency):
         sure, perhaps = len(effects.sure), len(effects.perhaps.keys() - effects.sure.keys())
         if sure > most:
             message = f"{sure} effects of {asked.tool}, at most {most} allowed"
-            yield Violation(rule=rule, message=message, steps=effects.steps())
+            yield rule.broken(message, effects.steps())
         elif sure + perhaps > most:
             reason = f"whether {perhaps} of the calls of {asked.tool} took effect is not known"
-            yield NotEvaluable(rule=rule, reason=reason, steps=effects.steps())
+            yield rule.unknown(reason, effects.steps())
+        else:
+            yield rule.kept(*effects.steps()[:1])
 
 
 def _effects(

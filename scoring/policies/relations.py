@@ -18,11 +18,11 @@ from scoring.policies.seeking import (
     succeeded_before,
 )
 from scoring.policies.trajectory import Trajectory
-from scoring.policies.verdict import Finding, NotEvaluable, Violation
+from scoring.policies.verdict import Finding, NotEvaluable, Rule, Violation
 
 
 def required_before(
-    rule: str, target: str, requirement: Requirement, actions: Trajectory
+    rule: Rule, target: str, requirement: Requirement, actions: Trajectory
 ) -> Iterator[Finding]:
     """Yield a finding for each call of the target that the required call did not precede."""
     for judged in actions.of(target):
@@ -30,23 +30,23 @@ def required_before(
 
 
 def _preceded(
-    rule: str, judged: Action, requirement: Requirement, actions: Trajectory
+    rule: Rule, judged: Action, requirement: Requirement, actions: Trajectory
 ) -> Iterator[Finding]:
     values = wanted(requirement.bind, judged, actions)
     if succeeded_before(actions, requirement.tool, judged, values, most=1):
+        yield rule.kept(judged.step)
         return
     if doubtful := doubtful_before(actions, requirement.tool, judged, values):
         yield _unknown(rule, judged, doubtful)
         return
     seen = nearest(actions, requirement.tool, judged, values)
-    yield Violation(
-        rule=rule,
-        message=f"{judged.tool} without {requirement.tool} before it{_why_not(seen, judged)}",
-        steps=[judged.step, *(action.step for action in seen)],
+    yield rule.broken(
+        f"{judged.tool} without {requirement.tool} before it{_why_not(seen, judged)}",
+        [judged.step, *(action.step for action in seen)],
     )
 
 
-def _unknown(rule: str, judged: Action, doubtful: Sequence[Action]) -> NotEvaluable:
+def _unknown(rule: Rule, judged: Action, doubtful: Sequence[Action]) -> NotEvaluable:
     """Say that it hangs on calls of which too little is known."""
     tool = doubtful[0].tool
     if all(action.ending is Ending.UNCLEAR for action in doubtful):
@@ -54,7 +54,7 @@ def _unknown(rule: str, judged: Action, doubtful: Sequence[Action]) -> NotEvalua
     else:
         reason = f"arguments or result of {tool} were not recorded"
     steps = [judged.step, *(action.step for action in doubtful)]
-    return NotEvaluable(rule=rule, reason=reason, steps=steps)
+    return rule.unknown(reason, steps)
 
 
 def _why_not(seen: Sequence[Action], judged: Action) -> str:
@@ -70,14 +70,14 @@ def _why_not(seen: Sequence[Action], judged: Action) -> str:
 
 
 def conditionally_required(
-    rule: str, target: str, requirement: Requirement, when: When, actions: Trajectory
+    rule: Rule, target: str, requirement: Requirement, when: When, actions: Trajectory
 ) -> Iterator[Finding]:
     """Yield findings for the calls of the target that the condition holds for."""
     for judged in actions.of(target):
         holds = condition(when, argument(judged, when.arg))
         if holds is None:
             reason = f"argument {when.arg} of {target} was not recorded or is no number"
-            yield NotEvaluable(rule=rule, reason=reason, steps=[judged.step])
+            yield rule.unknown(reason, [judged.step])
         elif holds:
             yield from _preceded(rule, judged, requirement, actions)
 
@@ -105,7 +105,7 @@ def _compared(when: When, value: Decimal) -> bool:
 
 
 def after_ambiguous(
-    rule: str, target: str, asked: AfterAmbiguous, actions: Trajectory
+    rule: Rule, target: str, asked: AfterAmbiguous, actions: Trajectory
 ) -> Iterator[Finding]:
     """Yield a finding for each write of unknown result that was not followed as it must be."""
     for judged in actions.of(target):
@@ -114,14 +114,12 @@ def after_ambiguous(
         found = _followed(rule, judged, asked, actions)
         if isinstance(found, Violation) and judged.unknown:
             yield _unknown(rule, judged, [judged])
-        elif found is not None:
+        else:
             yield found
 
 
-def _followed(
-    rule: str, judged: Action, asked: AfterAmbiguous, actions: Trajectory
-) -> Finding | None:
-    """Return what is wrong with the first reaction to a write whose result nobody knows."""
+def _followed(rule: Rule, judged: Action, asked: AfterAmbiguous, actions: Trajectory) -> Finding:
+    """Return what is wrong, or right, with the first reaction to a write whose result nobody knows."""
     values = wanted(asked.bind, judged, actions)
     sure, perhaps = reactions(actions, asked.related, judged, values)
     doubtful = [one for one in perhaps if sure is None or order(one) < order(sure)]
@@ -134,16 +132,16 @@ def _followed(
         return _unknown(rule, judged, wrong)
     if sure is None:
         if not asked.must_follow:
-            return None
+            return rule.kept(judged.step)
         message = f"{judged.tool} ended ambiguously and {asked.next_must_be} never followed"
-        return Violation(rule=rule, message=message, steps=[judged.step])
+        return rule.broken(message, [judged.step])
     if sure.tool == asked.next_must_be:
-        return None
+        return rule.kept(judged.step)
     message = f"{sure.tool} came after an ambiguous {judged.tool}, not {asked.next_must_be}"
-    return Violation(rule=rule, message=message, steps=[judged.step, sure.step])
+    return rule.broken(message, [judged.step, sure.step])
 
 
-def prohibited(rule: str, asked: Prohibited, actions: Trajectory) -> Iterator[Finding]:
+def prohibited(rule: Rule, asked: Prohibited, actions: Trajectory) -> Iterator[Finding]:
     """Yield a finding for each prohibited relation or number of effects."""
     if asked.max_committed is not None:
         yield from too_many(rule, asked, asked.max_committed, actions)
@@ -153,33 +151,35 @@ def prohibited(rule: str, asked: Prohibited, actions: Trajectory) -> Iterator[Fi
         yield from _too_late(rule, asked, asked.after, actions)
     else:
         for judged in actions.of(asked.tool):
-            yield Violation(rule=rule, message=f"{asked.tool} is prohibited", steps=[judged.step])
+            yield rule.broken(f"{asked.tool} is prohibited", [judged.step])
 
 
-def _too_early(rule: str, asked: Prohibited, other: str, actions: Trajectory) -> Iterator[Finding]:
+def _too_early(rule: Rule, asked: Prohibited, other: str, actions: Trajectory) -> Iterator[Finding]:
     """A call that came first, where the other one came only afterwards."""
     for judged in actions.of(asked.tool):
         values = wanted(asked.bind, judged, actions)
         if succeeded_before(actions, other, judged, values, most=1):
+            yield rule.kept(judged.step)
             continue
         later, perhaps = ended_later(actions, other, judged, values)
         if not later and not perhaps:
+            yield rule.kept(judged.step)
             continue
         doubtful = doubtful_before(actions, other, judged, values)
         if doubtful or not later:
             yield _unknown(rule, judged, doubtful or perhaps)
             continue
-        message = f"{asked.tool} came before {other}"
         steps = [judged.step, *(one.step for one in later)]
-        yield Violation(rule=rule, message=message, steps=steps)
+        yield rule.broken(f"{asked.tool} came before {other}", steps)
 
 
-def _too_late(rule: str, asked: Prohibited, other: str, actions: Trajectory) -> Iterator[Finding]:
+def _too_late(rule: Rule, asked: Prohibited, other: str, actions: Trajectory) -> Iterator[Finding]:
     for judged in actions.of(asked.tool):
         values = wanted(asked.bind, judged, actions)
         if earlier := succeeded_before(actions, other, judged, values):
-            message = f"{asked.tool} came after {other}"
             steps = [judged.step, *(one.step for one in earlier)]
-            yield Violation(rule=rule, message=message, steps=steps)
+            yield rule.broken(f"{asked.tool} came after {other}", steps)
         elif doubtful := doubtful_before(actions, other, judged, values):
             yield _unknown(rule, judged, doubtful)
+        else:
+            yield rule.kept(judged.step)

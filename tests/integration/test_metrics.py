@@ -16,13 +16,12 @@ from gnomon.http import install_problems
 from gnomon.model import Kind, Run, RunState, RunStatus
 from gnomon.store import Store
 from gnomon.store.migrate import apply, shipped
-from scoring.grading.policy import PolicyGrader
 from scoring.grading.port import GraderKind, State, Surface
 from scoring.metrics.reader import Behind, MetricReader, MetricReport, Which
 from scoring.metrics.scope import BEHIND_PATH, RUNS_PATH, Link, Scope
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.metrics_router import build_router
-from scoring.policies.language import Policy
+from scoring.policies.verdict import Held, RuleKind
 from scoring.versions.reader import CompareReader
 from tests.judged_world import DAY, MONDAY, SECOND, World
 from tests.row_writer import RowWriter
@@ -122,15 +121,17 @@ def test_correctness_counts_only_what_people_examined(world: World) -> None:
 
 
 def test_violations_are_counted_once_a_run_and_budgets_apart(world: World) -> None:
-    world.run(broken="prohibited.0")
-    world.run(broken="budgets.usd")
-    world.run()
+    effects, budget = RuleKind.EFFECTS, RuleKind.BUDGET
+    world.run(broken="prohibited.0", held=[Held(kind=effects, broken=1)])
+    world.run(broken="budgets.usd", held=[Held(kind=budget, broken=1)])
+    world.run(held=[Held(kind=budget, kept=1), Held(kind=effects, kept=2)])
+    world.run(held=[Held(kind=budget, kept=1)])
     found = metrics_of(world)
-    assert found.metric("completion").guard["over_budget"].shown.value == pytest.approx(1 / 3)
-    assert found.metric("human_intervention").guard["violations"].shown.value == pytest.approx(
-        2 / 3
-    )
-    assert found.metric("recovery").guard["duplicates"].shown.value == pytest.approx(1 / 3)
+    over = found.metric("completion").guard["over_budget"].shown
+    assert (over.value, over.n) == (pytest.approx(1 / 3), 3)
+    assert found.metric("human_intervention").guard["violations"].shown.value == 0.5
+    twice = found.metric("recovery").guard["duplicates"].shown
+    assert (twice.value, twice.n, twice.excluded) == (0.5, 2, {"no_effects_counted": 2})
 
 
 def test_latency_and_cost_come_from_the_runs(world: World) -> None:
@@ -469,8 +470,8 @@ def test_the_api_compares_and_says_no_with_a_mend(world: World, client: TestClie
 
 def test_nothing_is_said_of_people_gates_and_budgets_that_nobody_has(world: World) -> None:
     world.run()
-    policy = PolicyGrader(policy=Policy.model_validate({"policy": "refunds", "prohibited": [{"tool": "x", "max_committed": 1}]}))  # fmt: skip
-    (report,) = MetricReader(world.store, MetricsWatched(), [policy]).metrics(SCOPE)
+    world.label(world.run(), "convergence", Surface.EFFICIENCY, passed=True)
+    report = metrics_of(world)
     human = report.metric("human_intervention")
     figures = {
         "intervention": human.measure,
@@ -478,6 +479,7 @@ def test_nothing_is_said_of_people_gates_and_budgets_that_nobody_has(world: Worl
         "waiting": report.metric("latency").beside["waiting_for_people"],
         "over_budget": report.metric("completion").guard["over_budget"],
         "required_checks": report.metric("tool_use").guard["required_checks"],
+        "duplicates": report.metric("recovery").guard["duplicates"],
     }
     del figures["violations"], figures["trace_completeness"]
     for name, figure in figures.items():

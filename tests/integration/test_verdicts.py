@@ -9,6 +9,7 @@ from gnomon.errors import StoreUnavailable
 from gnomon.model import Kind, Run
 from gnomon.store import Store
 from gnomon.store.migrate import apply, shipped
+from scoring.metrics.figures import Figure
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import MetricsWatched
@@ -82,6 +83,120 @@ def test_a_breach_that_the_recovery_grader_found_is_a_violation(store: Store) ->
     court.tick()
     found = parts(store)
     assert (found["checked"], found["violated"], found["duplicated"]) == (1, 1, 1)
+
+
+ORDERED = """
+policies:
+  - policy: order
+    prohibited: [{tool: close, before: refund}]
+  - policy: elsewhere
+    scope: {agents: [another]}
+    budgets: {steps: 1}
+    prohibited: [{tool: refund, max_committed: 1}]
+    conditionally_required_before: {refund: [{tool: approve, when: {arg: amount, above: 100}}]}
+graders:
+  - {type: convergence, name: circles, version: "1"}
+"""
+
+
+def guards(store: Store) -> dict[str, Figure]:
+    (report,) = MetricReader(store, MetricsWatched()).metrics(SCOPE)
+    return {
+        "over_budget": report.metric("completion").guard["over_budget"],
+        "unapproved": report.metric("human_intervention").guard["unapproved"],
+        "required_checks": report.metric("tool_use").guard["required_checks"],
+        "duplicates": report.metric("recovery").guard["duplicates"],
+    }
+
+
+def test_promise_5_a_guard_that_nothing_was_held_against_is_none_and_an_order_is_no_repeat(
+    store: Store,
+) -> None:
+    court = Court(store, ORDERED)
+    close = make_step(1, "close", {}, {"ok": True}, run_id="r")
+    refund = make_step(2, "refund", {"amount": 500}, {"ok": True}, run_id="r")
+    court.put(make_run("r", complete=True), close, refund)
+    court.tick()
+    assert parts(store)["violated"] == 1
+    for name, figure in guards(store).items():
+        assert (figure.shown.value, figure.shown.n) == (None, 0), name
+        assert figure.text, name
+        assert figure.missing, name
+    said = court.get("/v1/runs/r/judgments")["statuses"]
+    held = {row["grader"]: dict(zip(row["held_kinds"], row["held_broken"], strict=True)) for row in said}  # fmt: skip
+    assert held == {"order": {"order": 1}, "elsewhere": {}, "circles": {"circles": 0}}
+
+
+GATED = """
+policies:
+  - policy: gates
+    budgets: {steps: 5, usd: 1.0}
+    prohibited: [{tool: refund, max_committed: 1, per: order}]
+    conditionally_required_before:
+      refund: [{tool: approve, when: {arg: amount, above: 100}, bind: {order: order}}]
+"""
+
+
+def test_gated_actions_and_budgets_are_read_against_what_was_held_against_them(
+    store: Store,
+) -> None:
+    court = Court(store, GATED)
+
+    def put(run_id: str, *amounts: int | None, steps: int = 5, approved: int = 0, usd: float | None = 0.5) -> None:  # fmt: skip
+        calls = [make_step(n, "approve", {"order": n}, {"ok": True}, run_id=run_id) for n in range(approved)]  # fmt: skip
+        for number, amount in enumerate(amounts):
+            given = {"order": number} if amount is None else {"order": number, "amount": amount}
+            calls.append(make_step(50 + number, "refund", given, {"ok": True}, run_id=run_id))
+        run = make_run(run_id, steps=steps, cost_usd=usd, complete=True)
+        court.put(run, *calls)
+
+    put("small", 20, 30)
+    put("three", 200, 300, 400, approved=2)
+    put("one", 500, approved=1, steps=6)
+    put("dim", None)
+    put("unpriced", usd=None)
+    court.tick()
+    found = guards(store)
+    gates, budget = found["unapproved"], found["over_budget"]
+    assert (gates.shown.value, gates.shown.n) == (0.25, 2), "one of four actions, in two runs"
+    assert gates.shown.excluded == {"no_gated_action": 2, "perhaps_gated": 1}
+    assert gates.link is not None
+    assert gates.hits is not None
+    assert (gates.link.runs, gates.hits.runs) == (2, 1)
+    assert gates.text.startswith("1 of 4 actions that needed an approval; of 1 more")
+    assert (budget.shown.value, budget.shown.n) == (0.25, 4)
+    assert budget.shown.excluded == {"budget_unclear": 1}
+    assert (found["duplicates"].shown.value, found["duplicates"].shown.n) == (0.0, 4)
+
+
+HELD = {"budget", "checks", "effects", "gated_actions", "unapproved_actions", "unclear_actions"}
+"""Columns that a writer of before does not know."""
+
+
+def test_a_verdict_of_before_is_in_no_share_until_its_run_is_judged_again(store: Store) -> None:
+    court = Court(store, GATED)
+    refund = make_step(1, "refund", {"order": 1, "amount": 200}, {"ok": True}, run_id="r")
+    court.put(make_run("r", steps=9, complete=True), refund)
+    court.tick()
+    before = {name: figure.shown.value for name, figure in guards(store).items()}
+    assert (before["over_budget"], before["unapproved"]) == (1.0, 1.0)
+    listed = store.read(
+        "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'verdicts'",
+        tag="tests.columns",
+    )
+    names = ", ".join(row["name"] for row in listed if row["name"] not in HELD)
+    said = "true AS budget_hit, true AS gates_broken, true AS checks_missed, true AS doubled"
+    store.command("RENAME TABLE verdicts TO spare", tag="tests.old")
+    store.command("CREATE TABLE verdicts AS spare", tag="tests.old")
+    store.command(
+        f"INSERT INTO verdicts ({names}) SELECT {names} FROM (SELECT * REPLACE ({said}) FROM spare)",
+        tag="tests.old",
+    )
+    assert {figure.shown.value for figure in guards(store).values()} == {None}
+    court.clock.later(5)
+    court.scoring.backfills.ask("gates", since=None, which="all")
+    assert court.scoring.backfills.work("gates").judged == 1
+    assert {name: figure.shown.value for name, figure in guards(store).items()} == before
 
 
 def test_a_crash_between_judgment_and_verdict_is_made_good(

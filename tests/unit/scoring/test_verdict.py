@@ -1,15 +1,19 @@
 """One verdict from many labels: by code, else by people, never by a model or by a claim."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from gnomon.clock import Nanos
 from gnomon.model import RunId
+from scoring.acts import acts_of
 from scoring.grading.port import GraderKind, State, Surface
+from scoring.policies.verdict import Held, Outcome, RuleKind
 from scoring.reading import RunJudgments
-from scoring.rows import LabelRow, StatusRow
-from scoring.verdict import deciding, verified
+from scoring.rows import LabelRow, StatusRow, VerdictRow, held_columns
+from scoring.verdict import deciding, verdict_row, verified
+from tests.judging import make_run
 
 Said = dict[str, Any]
 
@@ -67,3 +71,39 @@ def test_only_the_graders_that_decided_are_named() -> None:
     assert [label.grader for label in deciding(found)] == ["state"]
     found = judged(said("judge", False, kind=model), said("ann", False, kind=people))
     assert [label.grader for label in deciding(found)] == ["ann"]
+
+
+def row_of(**graders: Sequence[Held]) -> VerdictRow:
+    """Return the verdict of a run from what each grader held it against."""
+    statuses = [
+        StatusRow(
+            started_at=Nanos(1), run_id=RunId("r"), revision=1, grader=name, grader_version="1",
+            surface=Surface.EFFICIENCY, kind=GraderKind.CODE, state=State.GRADED, at=Nanos(1),
+            **held_columns(held),
+        )
+        for name, held in graders.items()
+    ]  # fmt: skip
+    return verdict_row(make_run(), RunJudgments(statuses=statuses), acts_of(()), at=Nanos(2))
+
+
+def test_a_run_that_no_budget_was_held_against_is_within_none() -> None:
+    circles = Held(kind=RuleKind.CIRCLES, kept=1)
+    assert row_of(convergence=[circles]).budget is Outcome.NOT_APPLICABLE
+    kept, broken = Held(kind=RuleKind.BUDGET, kept=1), Held(kind=RuleKind.BUDGET, broken=1)
+    assert row_of(budget=[kept], convergence=[circles]).budget is Outcome.KEPT
+    assert row_of(budget=[kept], policy=[broken]).budget is Outcome.BROKEN
+    unknown = Held(kind=RuleKind.BUDGET, unknown=1)
+    assert row_of(budget=[kept], policy=[unknown]).budget is Outcome.NOT_EVALUABLE
+
+
+def test_what_broke_an_order_did_nothing_twice() -> None:
+    row = row_of(refunds=[Held(kind=RuleKind.ORDER, broken=1)])
+    assert (row.effects, row.checks) == (Outcome.NOT_APPLICABLE, Outcome.NOT_APPLICABLE)
+    row = row_of(refunds=[Held(kind=RuleKind.EFFECTS, broken=1)])
+    assert row.effects is Outcome.BROKEN
+
+
+def test_gated_actions_are_those_of_which_it_is_known_whether_they_were_approved() -> None:
+    row = row_of(refunds=[Held(kind=RuleKind.GATE, kept=3, broken=2, unknown=1)])
+    assert (row.gated_actions, row.unapproved_actions, row.unclear_actions) == (5, 2, 1)
+    assert row.checks is Outcome.BROKEN
