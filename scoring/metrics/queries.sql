@@ -133,7 +133,7 @@ ORDER BY grp, policy, rule, severity;
 SELECT run_id, toUnixTimestamp64Nano(started_at) AS began
 FROM ({{judged}})
 WHERE ({{part}})
-    AND (began < {before:Int64} OR (began = {before:Int64} AND run_id < {before_id:String}))
+    AND {{position}}
     AND (
         {grader:String} = ''
         OR arrayExists(
@@ -152,7 +152,7 @@ WHERE ({{part}})
         OR arrayExists((policy, rule) -> concat(policy, '/', rule) = {rule:String}, policies, rules)
     )
 ORDER BY began DESC, run_id DESC
-LIMIT {limit:UInt32};
+{{most}};
 
 -- name: tasks
 SELECT

@@ -33,8 +33,6 @@ from scoring.metrics.tooluse import Sides
 from scoring.metrics.watched import MetricsWatched
 
 _PERIODS = {"week": dt.timedelta(weeks=1), "day": dt.timedelta(days=1)}
-_END = 2**63 - 1
-_EVERY = 2**32 - 1
 _LISTED = 2_000
 """So many runs are handed on by id; more by the question that finds them."""
 _JOINS = {"max_bytes_before_external_join": 2 * 1024**3}
@@ -200,17 +198,8 @@ class MetricReader:
         self, scope: Scope, which: Which, *, limit: int, before: Behind | None = None
     ) -> list[Behind]:
         """List the runs behind a number, newest first, behind `before`."""
-        sql = self._behind(scope, which)
-        rows = self._read(
-            sql,
-            "scoring.behind",
-            grader=which.grader,
-            verdict=which.verdict,
-            rule=which.rule,
-            limit=limit,
-            before=_END if before is None else before.started_at,
-            before_id="" if before is None else before.run_id,
-        )
+        made = self._behind(scope, which, limit=limit, before=before)
+        rows = self._read(made, "scoring.behind")
         return [Behind(run_id=row["run_id"], started_at=row["began"]) for row in rows]
 
     def among(self, scope: Scope, which: Which) -> Among:
@@ -220,23 +209,27 @@ class MetricReader:
             ids = orjson.dumps([run.run_id for run in found]).decode()
             return Among(sql="JSONExtract({among:String}, 'Array(String)')", params={"among": ids})
         made = self._behind(scope, which)
-        asked: dict[str, Value] = {
-            **made.params,
-            "grader": which.grader,
-            "verdict": which.verdict,
-            "rule": which.rule,
-            "limit": _EVERY,
-            "before": _END,
-            "before_id": "",
-        }
         own = re.sub(r"\{(\w+):", r"{among_\1:", made.sql)
         return Among(
             sql=f"(SELECT run_id FROM ({own}))",  # noqa: S608 - a closed set
-            params={f"among_{name}": value for name, value in asked.items()},
+            params={f"among_{name}": value for name, value in made.params.items()},
         )
 
-    def _behind(self, scope: Scope, which: Which) -> Statement:
-        return statement("behind", scope, self.units, part=which.part)
+    def _behind(
+        self, scope: Scope, which: Which, *, limit: int | None = None, before: Behind | None = None
+    ) -> Statement:
+        made = statement(
+            "behind", scope, self.units, part=which.part,
+            behind=before is not None, some=limit is not None,
+        )  # fmt: skip
+        asked: dict[str, Value] = {
+            "grader": which.grader, "verdict": which.verdict, "rule": which.rule,
+        }  # fmt: skip
+        if limit is not None:
+            asked["limit"] = limit
+        if before is not None:
+            asked |= {"before": before.started_at, "before_id": before.run_id}
+        return Statement(sql=made.sql, params={**made.params, **asked})
 
     def groups(self, scope: Scope, by: str, *, whole: bool = True) -> list[Group]:
         """Return the sums of each group of a scope; not `whole`: what the first page asks, the rest is 0."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from collector.views import RunFilter
-from gnomon.clock import Nanos, rfc3339
+from gnomon.clock import LAST_MOMENT, Nanos, rfc3339
 from gnomon.errors import InputError
 from gnomon.model import JsonValue, Origin
 
@@ -68,11 +68,12 @@ class Scope:
         return replace(self, version=version)
 
     def within(self, since: Nanos, until: Nanos) -> "Scope":
-        """Return the part of this scope that lies in [since, until)."""
+        """Return the part of this scope that lies in [since, until); past the last moment is no end."""
+        ends = [end for end in (until, self.until) if end is not None and end <= LAST_MOMENT]
         return replace(
             self,
-            since=since if self.since is None else Nanos(max(since, self.since)),
-            until=until if self.until is None else Nanos(min(until, self.until)),
+            since=Nanos(max(since, self.since or 0)),
+            until=min(ends, default=None),
         )
 
     def query(self) -> dict[str, str | list[str]]:

@@ -31,12 +31,21 @@ _FILLED = ("scoped", "finished", "aborted", "priced", "clean", "checked")
 _SINCE = "started_at >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')"
 _UNTIL = "started_at < fromUnixTimestamp64Nano({until:Int64}, 'UTC')"
 
+_POSITION = "(began < {before:Int64} OR (began = {before:Int64} AND run_id < {before_id:String}))"
+"""What stands behind a run in a list, newest first."""
+
+_MOST = "LIMIT {limit:UInt32}"
+
+_NANOS = "toUnixTimestamp64Nano(started_at)"
+_DAY = 86_400 * 10**9
+
 GROUPS: Mapping[str, str] = {
     ALL: "''",
     "version": "ifNull(agent_version, '')",
     "environment": "environment",
-    "week": "toString(toUnixTimestamp64Nano(toDateTime64(toStartOfWeek(started_at, 1), 9, 'UTC')))",
-    "day": "toString(toUnixTimestamp64Nano(toDateTime64(toStartOfDay(started_at), 9, 'UTC')))",
+    # A week begins on Monday; 1970 began on a Thursday. toStartOfWeek ends in 2149, toStartOfDay in 2106.
+    "week": f"toString({_NANOS} - positiveModulo({_NANOS} - {4 * _DAY}, {7 * _DAY}))",
+    "day": f"toString({_NANOS} - positiveModulo({_NANOS}, {_DAY}))",
 }
 """How runs may be grouped; `slice:<name>` groups by the values of a slice, `width:<ns>` by time."""
 
@@ -102,9 +111,16 @@ def statement(
     by: str = ALL,
     part: str = "scoped",
     whole: bool = True,
+    behind: bool = False,
+    some: bool = False,
 ) -> Statement:
-    """Return a statement of `queries.sql` for a scope; not `whole`: only what the first page asks."""
-    return compiled(load("scoring.metrics")[name], scope, units, by=by, part=part, whole=whole)
+    """Return a statement of `queries.sql` for a scope; not `whole`: only what the first page asks.
+
+    behind: only what stands behind the position that the caller names; some: at most `limit` rows.
+    """
+    position = _POSITION if behind else "true"
+    sql = filled(load("scoring.metrics")[name], position=position, most=_MOST if some else "")
+    return compiled(sql, scope, units, by=by, part=part, whole=whole)
 
 
 def compiled(

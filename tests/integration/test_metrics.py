@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from collector.store import Reader
 from collector.views import RunFilter
-from gnomon.clock import Nanos, from_nanos
+from gnomon.clock import LAST_MOMENT, Nanos, from_nanos
 from gnomon.errors import InputError
 from gnomon.http import install_problems
 from gnomon.model import Kind, Run, RunState, RunStatus
@@ -286,6 +286,31 @@ def test_the_list_behind_a_number_can_be_turned_page_by_page(world: World) -> No
     second = reader.behind(SCOPE, Which(part="verified"), limit=9, before=first[-1])
     assert [run.run_id for run in second] == ids[2::-1]
     assert isinstance(first[0], Behind)
+
+
+@pytest.mark.parametrize(
+    ("by", "group"),
+    [
+        ("", ""),
+        ("week", "2262-04-07T00:00:00.000000000Z"),
+        ("day", "2262-04-11T00:00:00.000000000Z"),
+        (f"width:{DAY}", str(LAST_MOMENT // DAY * DAY)),
+    ],
+)
+def test_a_run_of_the_last_moment_there_is_lies_behind_its_number(
+    world: World, client: TestClient, by: str, group: str
+) -> None:
+    run = world.run(later=LAST_MOMENT - MONDAY - SECOND)
+    assert run.started_at == LAST_MOMENT
+    reader = MetricReader(world.store, WATCHED)
+    (report,) = reader.metrics(SCOPE, by=by)
+    assert (report.group, report.runs) == (group, 1)
+    hits = report.metric("completion").measure.hits
+    assert hits is not None
+    (found,) = client.get(hits.path, params=dict(hits.query)).json()["items"]
+    assert found["run_id"] == run.run_id
+    among = reader.among(SCOPE, Which())
+    assert Reader(world.store).count(RunFilter(among=among)) == 1
 
 
 def test_surfaces_name_graders_rules_and_what_was_left_out(world: World) -> None:

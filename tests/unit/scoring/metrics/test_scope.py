@@ -1,6 +1,6 @@
 import pytest
 
-from gnomon.clock import Nanos
+from gnomon.clock import LAST_MOMENT, Nanos
 from gnomon.errors import InputError
 from gnomon.model import Origin
 from scoring.metrics.scope import Scope
@@ -26,6 +26,15 @@ def test_every_settled_run_of_a_scope_is_found_in_the_list_of_runs() -> None:
         "state": "settled",
     }
     assert link.runs == 7
+
+
+def test_a_part_of_a_scope_that_ends_past_the_last_moment_has_no_end() -> None:
+    asked = Scope(since=Nanos(5))
+    last = Nanos(LAST_MOMENT - 9)
+    assert asked.within(last, Nanos(LAST_MOMENT + 1)) == Scope(since=last)
+    assert asked.within(last, LAST_MOMENT) == Scope(since=last, until=LAST_MOMENT)
+    assert asked.within(Nanos(-3), Nanos(7)) == Scope(since=Nanos(5), until=Nanos(7))
+    assert Scope().within(Nanos(-3), Nanos(7)) == Scope(since=Nanos(0), until=Nanos(7))
 
 
 def test_a_part_is_found_in_the_list_behind_metrics() -> None:
