@@ -5,6 +5,8 @@ import operator
 from collections.abc import Iterable, Sequence
 from statistics import NormalDist
 
+from scoring.stats import beta
+
 WHOLE_SLACK = 1e-9
 """Relative slack before rounding up, so that 20.000000000001 is twenty."""
 
@@ -102,9 +104,7 @@ def z_of(confidence: float) -> float:
 
 def t_of(confidence: float, df: float) -> float:
     """Return the Student quantile of a two-sided confidence at `df` degrees of freedom."""
-    from scipy import special  # what scipy.stats.t.ppf calls, at a third of its time to import
-
-    return float(special.stdtrit(df, 0.5 + level(confidence) / 2))
+    return beta.student(0.5 + level(confidence) / 2, df)
 
 
 def round_up(value: float) -> int:
