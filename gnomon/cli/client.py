@@ -40,6 +40,10 @@ class Api:
 
     def run(self, run_id: str) -> JsonValue:
         """Return the run with this id, else the only one whose id begins so."""
+        if not run_id.strip():
+            raise errors.InputError(
+                "an empty text names no run; `gnomon runs list` prints their ids"
+            )
         try:
             return self.get(f"/v1/runs/{segment(run_id)}")
         except errors.NotFound:

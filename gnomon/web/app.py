@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from fastapi import Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -18,7 +19,7 @@ from collector.queue.port import Books, TouchedTraces
 from collector.watched import Watched
 from gnomon.clock import Clock, utc_now
 from gnomon.config import Settings
-from gnomon.errors import GnomonError, InputError, NotFound
+from gnomon.errors import GnomonError, NotFound
 from gnomon.http import allowed
 from gnomon.model import Run
 from gnomon.segment import segment
@@ -29,7 +30,7 @@ from gnomon.web.forms import Forms, own_path
 from gnomon.web.frame import THEME_COOKIE, THEMES, Pages, digest, region_of
 from gnomon.web.history import add_history
 from gnomon.web.judged_routes import add_judged, csv_of, judged_version, judges
-from gnomon.web.known import only_known
+from gnomon.web.known import none_of, only_known, wrong
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.runs_csv import runs_csv
 from gnomon.web.timeline import Period
@@ -43,6 +44,8 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
 }
 _YEAR = 365 * 86_400
+Number = Annotated[int, Field(ge=0, lt=2**63)]
+"""What counts or names something stored."""
 
 
 class Guarded:
@@ -229,7 +232,7 @@ def _add_runs(
         """How many runs came since the list was drawn."""
         since = unpacked("than", than)
         if since is None:
-            raise InputError("than: a position in the list is expected")
+            raise wrong("than", than, "is no position in the list")
         view = runs.news(reader, parse(request.query_params, "than"), pages.now(), since, judging)
         return pages.show(request, "news.html", view)
 
@@ -276,7 +279,7 @@ def _add_run(
         return pages.show(request, "run.html", view)
 
     @app.get("/news/run")
-    def run_news(request: Request, run_id: str, than: int) -> Response:
+    def run_news(request: Request, run_id: str, than: Number) -> Response:
         """How many spans came since the page was drawn."""
         found = reader.run(run_id)
         if found is None:
@@ -302,10 +305,12 @@ def _add_status(
     def status_page(
         request: Request,
         hours: Annotated[int, Query(ge=1, le=24 * 31)] = 24,
-        after: Annotated[int, Query(ge=0)] = 0,
+        after: Number = 0,
         done: str = "",
     ) -> Response:
         """Does Gnomon itself work?"""
+        if done and done not in status.DONE:
+            raise none_of("done", done, status.DONE)
         view = status.status(
             books,
             touched,
@@ -320,12 +325,12 @@ def _add_status(
         return pages.show(request, "status.html", view)
 
     @app.get("/status/dead-letters/{letter}")
-    def letter_page(request: Request, letter: int) -> Response:
+    def letter_page(request: Request, letter: Number) -> Response:
         """One dead letter."""
         return pages.show(request, "letter.html", status.letter_page(books, letter))
 
     @app.post("/status/dead-letters/{letter}/{act}")
-    async def letter_act(request: Request, letter: int, act: str) -> Response:
+    async def letter_act(request: Request, letter: Number, act: str) -> Response:
         """Re-send or drop a dead letter."""
         await forms.read(request)
         acts: dict[str, Callable[[int], None]] = {"resend": books.resend, "drop": books.drop}
@@ -347,7 +352,7 @@ def _add_frame(app: FastAPI, pages: Pages, forms: Forms) -> None:
         fields = await forms.read(request)
         chosen = fields.get("theme", "")
         if chosen not in THEMES:
-            raise InputError(f"theme: {chosen!r} is none of {', '.join(THEMES)}")
+            raise none_of("theme", chosen, THEMES)
         response = RedirectResponse(own_path(fields.get("here", "/")), 303)
         response.set_cookie(THEME_COOKIE, chosen, max_age=_YEAR, samesite="lax", httponly=True)
         return response

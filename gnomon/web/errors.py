@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from gnomon.errors import GnomonError, InputError, NotFound, Unavailable
+from gnomon.web.known import wrong
 
 log = structlog.get_logger(__name__)
 
@@ -76,10 +77,15 @@ def of_http(error: Exception) -> ErrorView:
 
 
 def of_validation(error: Exception) -> ErrorView:
-    """Read what the framework says of a field; the input itself is not repeated."""
+    """Read what the framework says of a field; of bodies nothing is repeated."""
     assert isinstance(error, RequestValidationError)
-    issues = [f"{issue['loc'][-1]}: {issue['msg']}" for issue in error.errors()]
-    return of_gnomon(InputError("; ".join(issues)))
+    found = [
+        wrong(str(issue["loc"][-1]), issue["input"], f"can not be used: {issue['msg']}").detail
+        if issue["loc"][0] in ("query", "path") and isinstance(issue["input"], str)
+        else f"{issue['loc'][-1]}: {issue['msg']}"
+        for issue in error.errors()
+    ]
+    return of_gnomon(InputError("; ".join(found)))
 
 
 def of_bug(error: Exception) -> ErrorView:

@@ -9,9 +9,8 @@ from starlette.datastructures import QueryParams
 
 from collector.views import RunFilter, RunPosition
 from gnomon.clock import Nanos, from_nanos, to_nanos
-from gnomon.errors import InputError
 from gnomon.model import Origin, RunState, RunStatus
-from gnomon.web.known import refuse_unknown
+from gnomon.web.known import none_of, refuse_unknown, wrong
 from gnomon.web.timeline import PERIODS, SECOND, Timeline, back_from, timeline
 from scoring.metrics.parts import PARTS
 from scoring.metrics.reader import VERDICTS, Which
@@ -37,6 +36,9 @@ JUDGED = ("part", "grader", "verdict", "rule")
 ALL = "all"
 DEFAULT_PERIOD = "7d"
 _KEY = "key."
+_LATEST = 2**63 - 1
+_DIGITS = len(str(_LATEST))
+"""What a moment may be at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,21 +175,21 @@ def parse(params: QueryParams, *more: str) -> Query:
     for name, kind in (("status", RunStatus), ("state", RunState)):
         known = [str(member) for member in kind]
         if values.get(name) and values[name] not in known:
-            raise InputError(f"{name}: {values[name]!r} is none of {', '.join(known)}")
+            raise none_of(name, values[name], known)
     origins = [*(str(member) for member in Origin), ALL]
     if values.get("origin") and values["origin"] not in origins:
-        raise InputError(f"origin: {values['origin']!r} is none of {', '.join(origins)}")
+        raise none_of("origin", values["origin"], origins)
     _refuse_unknown_part(values)
     since, until = _moment("since", params.get("since")), _moment("until", params.get("until"))
     if since is not None and until is not None and since >= until:
-        raise InputError("until: it must lie after since")
+        raise wrong("until", params.get("until", ""), "must lie after since")
     period = params.get("period") or ""
     if period:
         since = until = None  # a period chosen in the form replaces the range it had
     elif since is None and until is None:
         period = DEFAULT_PERIOD
     if period and period != ALL and period not in PERIODS:
-        raise InputError(f"period: {period!r} is none of {', '.join([*PERIODS, ALL])}")
+        raise none_of("period", period, [*PERIODS, ALL])
     keys = {
         name.removeprefix(_KEY): value
         for name, value in params.items()
@@ -206,11 +208,13 @@ def parse(params: QueryParams, *more: str) -> Query:
 def _refuse_unknown_part(values: Mapping[str, str]) -> None:
     for name, known in (("part", sorted(PARTS)), ("verdict", VERDICTS)):
         if values.get(name) and values[name] not in known:
-            raise InputError(f"{name}: {values[name]!r} is none of {', '.join(known)}")
+            raise none_of(name, values[name], known)
     if values.get("verdict") and not values.get("grader"):
-        raise InputError(
-            "verdict: it is that of one grader, so name the grader, too; runs that are verified"
-            " wrong are found by part=failed, right ones by part=verified"
+        raise wrong(
+            "verdict",
+            values["verdict"],
+            "is that of one grader, so name the grader, too; runs that are verified wrong are"
+            " found by part=failed, right ones by part=verified",
         )
 
 
@@ -224,8 +228,9 @@ def unpacked(name: str, text: str | None) -> RunPosition | None:
     if not text:
         return None
     started, _, run_id = text.partition(".")
-    if not started.isdecimal() or len(started) > 20 or not run_id:
-        raise InputError(f"{name}: the position is damaged; go back to the first page")
+    digits = started.isascii() and started.isdecimal() and len(started) <= _DIGITS
+    if not digits or int(started) > _LATEST or not run_id:
+        raise wrong(name, text, "is no position in the list; go back to its first page")
     return RunPosition(Nanos(int(started)), run_id)
 
 
@@ -244,4 +249,4 @@ def _moment(name: str, text: str | None) -> Nanos | None:
         aware = when if when.tzinfo is not None else when.replace(tzinfo=dt.UTC)
         return to_nanos(aware.astimezone(dt.UTC))
     except (ValueError, OverflowError) as error:
-        raise InputError(f"{name}: {text!r} is no time; write 2026-10-21T14:30Z") from error
+        raise wrong(name, text, "is no time; write 2026-10-21T14:30Z") from error

@@ -9,8 +9,10 @@ from fastapi import FastAPI, Request, Response
 from gnomon.errors import NotFound
 from gnomon.web import agents, compare, compare_task, policies
 from gnomon.web.cache import Cache, Rested
+from gnomon.web.compare_parts import SHOWS
 from gnomon.web.frame import Pages
 from gnomon.web.judged_board import JudgedBoard, judged_board
+from gnomon.web.known import none_of
 from gnomon.web.overview import Judges, chosen_period
 from gnomon.web.plots import Data, Figure
 from gnomon.web.port import Judging, PageReader
@@ -138,6 +140,12 @@ def _add_compare(app: FastAPI, kept: Judged) -> None:
     def viewed(
         base: str, cand: str, agent: str, period: str, metric: str, show: str
     ) -> compare.CompareView:
+        for name, given, known in (
+            ("metric", metric, compare.METRICS),
+            ("show", show, SHOWS),
+        ):
+            if given and given not in known:
+                raise none_of(name, given, known)
         more = {"base": base, "cand": cand, "metric": metric, "show": show}
         asked = kept.asked("/compare", agent, period, **more)
         return kept.compared.get(

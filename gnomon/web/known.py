@@ -1,6 +1,6 @@
 """What an address may ask for: a name that a page does not know must not show everything."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from fastapi import Request
 
@@ -15,6 +15,21 @@ def only_known(request: Request) -> None:
     """Refuse an address with parameters that the page does not know; a dependency of every page."""
     if not request.url.path.startswith(_OWN_READING):
         known_parameters(request)
+
+
+_SHOWN = 60
+"""So many letters of what was given are repeated."""
+
+
+def wrong(name: str, given: str, why: str) -> InputError:
+    """Return the refusal of a value: its field, what was given, what is allowed."""
+    shown = given if len(given) <= _SHOWN else f"{given[:_SHOWN]}…"
+    return InputError(f"{name}: {shown!r} {why}")
+
+
+def none_of(name: str, given: str, known: Iterable[str]) -> InputError:
+    """Return the refusal of a value that must be one of a few words."""
+    return wrong(name, given, f"is none of {', '.join(known)}")
 
 
 def refuse_unknown(given: Collection[str], known: Collection[str]) -> None:

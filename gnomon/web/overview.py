@@ -11,6 +11,7 @@ from gnomon.web import charts, figures, usage_charts
 from gnomon.web.filters import DEFAULT_PERIOD, Query
 from gnomon.web.freshness import HOUR, Account, Freshness, account, accounts, freshness
 from gnomon.web.judged_board import JudgedBoard
+from gnomon.web.known import none_of
 from gnomon.web.plots import Data, Figure
 from gnomon.web.port import PageReader
 from gnomon.web.tiles import Tile, among, each, tiles, tokens_each
@@ -100,7 +101,9 @@ def query_of(agent: str, period: str) -> Query:
 
 def chosen_period(reader: PageReader, now: Nanos, asked: str) -> Period:
     """Return the period asked for; without one the shortest that holds all runs, at most a week."""
-    if asked in PERIODS:
+    if asked:
+        if asked not in PERIODS:
+            raise none_of("period", asked, PERIODS)
         return PERIODS[asked]
     since = Nanos(now - PERIODS["90d"].seconds * SECOND)
     oldest = reader.positions(

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from collector.views import FacetCount
 from gnomon.clock import Nanos
-from gnomon.errors import NotFound
+from gnomon.errors import InputError, NotFound
 from gnomon.http import pack, unpack
 from gnomon.segment import segment
 from gnomon.web import figures, svg
@@ -17,6 +17,7 @@ from gnomon.web.axes import axis
 from gnomon.web.figures import Number
 from gnomon.web.formats import count, plural, short_count
 from gnomon.web.judged_board import release_of
+from gnomon.web.known import wrong
 from gnomon.web.plots import Data, Figure, frame_of
 from gnomon.web.port import Judging, PageReader
 from gnomon.web.scoped import Asked, agents_of, data_of
@@ -125,9 +126,7 @@ def rule(
     data = data_of(reader, asked, now)
     where = _filter(judging, asked, data, policy=report.policy, rule=report.rule)
     counts = _by_rule(judging, asked, data).get(name, {})
-    place = None
-    if after:
-        place = ViolationPosition(*unpack("violations", after, int, str, str, str, int, int))
+    place = _place(after) if after else None
     found = judging.judgments.violations(where, limit=PAGE + 1, after=place)
     shown = found[:PAGE]
     title = _sentence(report, asked)
@@ -147,6 +146,13 @@ def rule(
         else "",
         csv=asked.url(path="").partition("?")[2],
     )
+
+
+def _place(after: str) -> ViolationPosition:
+    try:
+        return ViolationPosition(*unpack("violations", after, int, str, str, str, int, int))
+    except InputError as error:
+        raise wrong("after", after, "is no position in the list; go to its first page") from error
 
 
 Counts = Mapping[int, int]

@@ -18,10 +18,10 @@ from gnomon.web import waterfall
 from gnomon.web.detail import SIDES, Detail, detail, name_of
 from gnomon.web.filters import Query, parse
 from gnomon.web.judgments import Judgment, StepLink, broken_steps, judgment, pointed_at
-from gnomon.web.known import refuse_unknown
+from gnomon.web.known import none_of, refuse_unknown, wrong
 from gnomon.web.limits import limits
 from gnomon.web.lines import Drawing, Line, More, lines, places_of
-from gnomon.web.plan import FULL, Row, plan
+from gnomon.web.plan import FULL, Row, pages_of, plan
 from gnomon.web.port import Explain, Judging, PageReader
 from gnomon.web.run_facts import run_facts
 from gnomon.web.titles import Title, address_of, position_of, title_of
@@ -92,11 +92,15 @@ def asked(params: QueryParams) -> Asked:
     refuse_unknown(params.keys(), ("step", "view", "list", "open", "full"))
     side = params.get("view", "")
     if side not in SIDES:
-        raise InputError(f"view: {side!r} is none of {', '.join(name for name in SIDES if name)}")
+        raise none_of("view", side, filter(None, SIDES))
+    if params.get("full", "") not in ("", "1"):
+        raise none_of("full", params["full"], ["1"])
     opened: dict[str, int] = {}
     for text in params.getlist("open"):
-        key, _, pages = text.partition("~")
-        opened[key] = min(50, int(pages)) if pages.isdecimal() and len(pages) < 4 else 1
+        key, mark, pages = text.partition("~")
+        if mark and not (pages.isascii() and pages.isdecimal() and len(pages) < 8):
+            raise wrong("open", text, "is none of STEP, STEP~PAGES")
+        opened[key] = int(pages) if mark else 1
     return Asked(
         step=params.get("step", ""),
         side=side,
@@ -182,6 +186,7 @@ def run_page(
     if ask.step and place is None:
         raise NotFound(f"no step {ask.step} in run {run_id}")
     key = "" if place is None else of.keys[place]
+    _refuse_unopenable(of, ask.opened)
     query = _list(ask)
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="run") as pool:
         asked_tree = pool.submit(_tree, reader, run, steps, place, ask, judging) if whole else None
@@ -288,11 +293,20 @@ def _minimap(scale: waterfall.Scale, shape: Shape) -> Markup:
     )
 
 
+def _refuse_unopenable(of: Forest, opened: Mapping[str, int]) -> None:
+    for key, pages in opened.items():
+        most = pages_of(of, key)
+        if most is None:
+            raise wrong("open", key, "is no step of this run")
+        if not 1 <= pages <= max(1, most):
+            raise wrong("open", f"{key}~{pages}", f"has no such page; it has {max(1, most)}")
+
+
 def _list(ask: Asked) -> Query:
     try:
         return parse(QueryParams(ask.came_from))
-    except InputError:
-        return Query(period="7d")
+    except InputError as error:
+        raise wrong("list", ask.came_from, f"is no list of runs: {error.detail}") from error
 
 
 def _beside(reader: PageReader, run: Run, query: Query, now: Nanos) -> tuple[str, str]:

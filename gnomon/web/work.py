@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import get_args
 
 from gnomon.clock import Nanos, to_nanos
-from gnomon.errors import InputError
 from gnomon.http import moment_of
 from gnomon.web.cache import Rested
 from gnomon.web.filters import ALL, Query
+from gnomon.web.known import none_of
 from gnomon.web.port import Judging
 from scoring.backfill import Progress, Which
 from scoring.grading.port import State
@@ -133,11 +133,11 @@ def asked_backfill(fields: Mapping[str, str], now: Nanos) -> tuple[Nanos | None,
     """Return since when and which runs a form asks to be judged; raises InputError."""
     since, which = fields.get("since", ""), fields.get("which", "")
     if since not in SPANS:
-        raise InputError(f"since: {since!r} is none of {', '.join(SPANS)}")
+        raise none_of("since", since, SPANS)
     for known in get_args(Which):
         if which == known:
             return None if since == ALL else moment_of(since, now), known
-    raise InputError(f"which: {which!r} is none of {', '.join(KINDS)}")
+    raise none_of("which", which, KINDS)
 
 
 def _graders(judging: Judging, counts: Sequence[GraderCount], query: Query) -> list[GraderLine]:

@@ -182,8 +182,11 @@ def test_a_wrong_address_answers_404_with_a_search(full: Site) -> None:
     ("path", "named"),
     [
         ("/runs?status=broken", "is none of ok, error, unknown"),
-        ("/runs?after=x", "the position is damaged"),
-        ("/status?hours=0", "hours: Input should be greater than or equal to 1"),
+        ("/runs?after=x", "is no position in the list"),
+        (
+            "/status?hours=0",
+            "hours: '0' can not be used: Input should be greater than or equal to 1",
+        ),
         (f"/runs/{1_000:032x}?view=sideways", "view: "),
     ],
 )

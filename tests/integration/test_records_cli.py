@@ -14,6 +14,7 @@ from collector.store import Reader
 from collector.watched import Watched
 from gnomon.cli.records import runs
 from gnomon.clock import Nanos
+from gnomon.errors import InputError
 from gnomon.http import install_problems
 from gnomon.model import Kind, Run, RunId, RunState, RunStatus, SpanId, Step, TraceId
 from gnomon.store.migrate import apply, shipped
@@ -119,6 +120,14 @@ def test_a_run_says_that_its_cost_is_partial_and_how_to_mend_it(url: str) -> Non
     whole = said("show", "whole", "--url", url)
     assert "no price" not in whole.stderr
     assert lines(whole)["cost_usd"] == "0.5"
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_an_empty_id_is_told_in_words_of_the_command_line(url: str, name: str) -> None:
+    found = CliRunner().invoke(runs, ["show", name, "--url", url])
+    assert isinstance(found.exception, InputError)
+    assert "`gnomon runs list` prints" in found.exception.detail
+    assert "id_prefix" not in found.exception.detail
 
 
 def test_limits_are_notes_for_runs_of_every_size(url: str) -> None:

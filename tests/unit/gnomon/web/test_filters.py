@@ -65,7 +65,7 @@ def test_every_condition_is_a_chip_that_removes_just_itself() -> None:
         ("period=8d", "period: '8d' is none of 1h, 24h, 3d, 7d, 30d, 90d, all"),
         ("since=soon", "since: 'soon' is no time"),
         ("since=99999999999", "since: '99999999999' is no time"),
-        ("since=2026-10-02&until=2026-10-01", "until: it must lie after since"),
+        ("since=2026-10-02&until=2026-10-01", "until: '2026-10-01' must lie after since"),
     ],
 )
 def test_a_bad_address_is_refused_with_the_field_and_the_mend(asked: str, named: str) -> None:
@@ -73,7 +73,7 @@ def test_a_bad_address_is_refused_with_the_field_and_the_mend(asked: str, named:
         parse(QueryParams(asked))
 
 
-@given(st.integers(0, 2**63), st.text(min_size=1))
+@given(st.integers(0, 2**63 - 1), st.text(min_size=1))
 def test_positions_survive_the_trip(started: int, run_id: str) -> None:
     place = RunPosition(Nanos(started), run_id)
     assert unpacked("after", packed(place)) == place
@@ -81,7 +81,7 @@ def test_positions_survive_the_trip(started: int, run_id: str) -> None:
 
 @pytest.mark.parametrize("text", ["x", "1", "1.", ".a", "²3.a", "9" * 21 + ".a"])
 def test_a_damaged_position_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="position is damaged"):
+    with pytest.raises(InputError, match="is no position in the list"):
         unpacked("after", text)
 
 
