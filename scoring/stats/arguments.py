@@ -5,8 +5,6 @@ import operator
 from collections.abc import Iterable, Sequence
 from statistics import NormalDist
 
-from scoring.stats import beta
-
 WHOLE_SLACK = 1e-9
 """Relative slack before rounding up, so that 20.000000000001 is twenty."""
 
@@ -104,7 +102,9 @@ def z_of(confidence: float) -> float:
 
 def t_of(confidence: float, df: float) -> float:
     """Return the Student quantile of a two-sided confidence at `df` degrees of freedom."""
-    return beta.student(0.5 + level(confidence) / 2, df)
+    from scipy import special  # what scipy.stats.t.ppf calls, at a third of its time to import
+
+    return float(special.stdtrit(df, 0.5 + level(confidence) / 2))
 
 
 def round_up(value: float) -> int:

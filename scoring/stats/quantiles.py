@@ -5,7 +5,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from scoring.stats import beta
 from scoring.stats.arguments import finite, inner_share, level
 from scoring.stats.results import Estimate
 
@@ -63,12 +62,13 @@ def _ranks(n: int, q: float, tail: float) -> tuple[int | None, int | None]:
 
     Of the n values, Binomial(n, q) lie below: rank r is too low unless fewer than r do.
     """
+    from scipy import special  # the distribution of scipy.stats, at a third of its time to import
 
-    def above(fewer: int) -> bool:
-        return 1 - beta.below(fewer + 1, n - fewer, q) >= tail * (1 - RANK_SLACK)
+    def above(below: int) -> bool:
+        return bool(special.betaincc(below + 1, n - below, q) >= tail)
 
-    def beyond(fewer: int) -> bool:
-        return beta.below(fewer + 1, n - fewer, q) <= tail * (1 + RANK_SLACK)
+    def beyond(below: int) -> bool:
+        return bool(special.betainc(below + 1, n - below, q) <= tail)
 
     lower = bisect_left(range(n), True, key=above)
     upper = bisect_left(range(n), True, key=beyond) + 1
