@@ -227,7 +227,7 @@ def people(group: Group) -> Mapping[str, Figure]:
     )
     return {
         "override_rate": overrides,
-        "planned_approvals": _approvals(group, "approvals", "approved"),
+        "planned_approvals": _planned(group),
         "automatic_approvals": _approvals(group, "auto_approvals", "approved_by_rule"),
         "median_decision_time": replace(
             group.quantile(
@@ -241,6 +241,16 @@ def people(group: Group) -> Mapping[str, Figure]:
 NO_DECISION = (
     "no decision of a person was recorded: send gnomon.decision with approvals and refusals"
 )
+
+
+def _planned(group: Group) -> Figure:
+    """Return approvals by people, and how many that is for each action that needed one."""
+    figure = _approvals(group, "approvals", "approved")
+    gated = group.sums.ratios[_GATES.ratio].runs
+    if not gated or figure.shown.value is None:
+        return figure
+    each = group.sums.totals["approvals"] / gated
+    return replace(figure, text=f"for {gated} actions that needed one: {each:.2f} each")
 
 
 def _approvals(group: Group, name: str, part: str) -> Figure:
