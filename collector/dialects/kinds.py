@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from collector.dialects.facts import Facts
 from collector.dialects.models import MODELS
+from collector.dialects.providers import REGISTRY, provider_of
 from collector.dialects.rules import Place
 from collector.dialects.usage import RESTATED, TOKEN_FIELDS, TOKENS
 from collector.dialects.values import found, unquoted
@@ -35,6 +36,8 @@ def _kinds(text: str) -> dict[str, Kind]:
 
 
 _AGENTS_SDK = "openinference.instrumentation.openai_agents"
+_AGENTS_SDK_AGENT = ("agent.name", "graph.node.id", "llm.system")
+"""What stands on the span of an agent and not on that of the trace."""
 
 _LANGFUSE = _kinds(
     "agent: agent; llm: generation; embedding: embedding; tool: tool; retrieval: retriever;"
@@ -63,7 +66,7 @@ _CLAUDE_CODE = _kinds(
 _OPERATIONS = _MLFLOW | _kinds(
     "llm: chat text_completion generate_content chat.completions chat.streaming_completions"
     " text.completions text.streaming_completions; embedding: embeddings; tool: execute_tool;"
-    "agent: invoke_agent; workflow: invoke_workflow; retrieval: search_memory;"
+    "agent: invoke_agent; workflow: invoke_workflow invoke_graph invoke_swarm; retrieval: search_memory;"
     "chain: plan agent_step execute_event_loop_cycle execute_task; handoff: handoff;"
     "other: create_agent fetch_response create_memory update_memory upsert_memory delete_memory"
     " create_memory_store update_memory_store upsert_memory_store delete_memory_store"
@@ -94,6 +97,8 @@ _LLM_EVIDENCE = frozenset(
     for source in field.sources
     if source.place is Place.ATTRIBUTE
 ) | {"llm.token_count.total", *(key for _, key in RESTATED)}
+_OPERATION_KEYS = ("gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.tool.name")
+"""What tells that a span that names a model is something else than a call of it."""
 _OUTPUT_MESSAGES = ("llm.output_messages.", "llm.choices.", "gen_ai.completion.")
 
 
@@ -106,9 +111,10 @@ def _lower(kinds: Mapping[str, Kind]) -> Decide:
 
 
 def _agents_sdk_workflow(facts: Facts, text: str) -> Kind | None:
+    """K1: the span of a trace; old versions name an agent by the span alone, but tell its system."""
     ours = facts.span.scope_name == _AGENTS_SDK and text.upper() == "AGENT"
-    named = found(facts.attributes.get("agent.name")) is not None
-    return Kind.WORKFLOW if ours and not named else None
+    told = (found(facts.attributes.get(key)) for key in _AGENTS_SDK_AGENT)
+    return Kind.WORKFLOW if ours and not any(told) else None
 
 
 def _agents_sdk_handoff(facts: Facts, text: str) -> Kind | None:
@@ -211,6 +217,19 @@ def _vector_store(facts: Facts, _text: str) -> Kind | None:
     return Kind.RETRIEVAL if vector else None
 
 
+def _unnamed_model_call(facts: Facts, _text: str) -> Kind | None:
+    """K22: OpenLLMetry asked a known provider for a model, and nothing says for what.
+
+    Versions around 0.50 report calls of the Responses API so. Others stay `other`: the Anthropic
+    SDK writes the same keys when it only counts tokens.
+    """
+    attributes = facts.attributes
+    if facts.dialect != "openllmetry" or any(key in attributes for key in _OPERATION_KEYS):
+        return None
+    told = (provider_of(attributes.get(key)) for key in ("gen_ai.provider.name", "gen_ai.system"))
+    return Kind.LLM if any(name in REGISTRY for name in told) else None
+
+
 def _always(kind: Kind) -> Decide:
     return lambda _facts, _text: kind
 
@@ -240,6 +259,7 @@ KIND_RULES: tuple[KindRule, ...] = (
     KindRule("K17", _adk, names=("call_llm", "execute_tool", "invocation")),
     KindRule("K18", _always(Kind.CHAIN), names=("AutoFunctionInvocationLoop",)),
     KindRule("K19", _vector_store, keys=("db.system", "db.system.name")),
+    KindRule("K22", _unnamed_model_call, keys=("gen_ai.request.model",)),
 )
 
 Ranked = tuple[int, KindRule]

@@ -67,6 +67,10 @@ def _is_agents_sdk_handoff(facts: Facts) -> bool:
     return facts.span.name.startswith("handoff to ")
 
 
+def _after_handoff(facts: Facts, _key: str) -> JsonValue:
+    return found(facts.span.name.removeprefix("handoff to ").strip())
+
+
 def _is_arrow_handoff(facts: Facts) -> bool:
     return "→" in facts.span.name
 
@@ -133,6 +137,7 @@ NAMES: tuple[Field, ...] = (
         (
             *keys("2.3", "gen_ai.handoff.to_agent"),
             *keys("K2", "output.value", only=_HANDOFF, when=_is_agents_sdk_handoff),
+            *of_span("K2", "span name", _after_handoff, _HANDOFF, _is_agents_sdk_handoff),
             *of_span("2.3", "span name", _after_arrow, _HANDOFF, _is_arrow_handoff),
         ),
     ),

@@ -129,9 +129,11 @@ def _root(parts: Sequence[Part]) -> tuple[Part, bool]:
 
 
 def _is_root(part: Part) -> bool:
+    """Tell a root; of two roots that report one call, the one that is kept."""
     draft = part.draft
     if draft.parent is None:
-        return not draft.parent_id and part.step.duplicate_of is None
+        kept = draft.duplicate_of
+        return not draft.parent_id and (kept is None or bool(kept.parent_id))
     return draft.parent.run_id != draft.run_id
 
 

@@ -114,6 +114,8 @@ def _is_turn(item: JsonValue) -> bool:
         return False
     if is_message(item) or _is_item(item):
         return True
+    if item.get("object") == "response":
+        return isinstance(item.get("output"), list)
     return "lc" in item or "update" in item or isinstance(item.get("parts"), list)
 
 

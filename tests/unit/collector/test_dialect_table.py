@@ -625,6 +625,11 @@ def test_n6_n7_n8_an_agents_span_may_bear_its_name(attributes, changes, name):
             {"scope_name": "openinference.instrumentation.openai_agents", "name": "handoff to B"},
             ("A", "B"),
         ),
+        (
+            {"openinference.span.kind": "TOOL", "llm.system": "openai"},
+            {"scope_name": "openinference.instrumentation.openai_agents", "name": "handoff to B"},
+            (None, "B"),
+        ),
         ({"traceloop.span.kind": "handoff"}, {"name": "A → B.handoff"}, ("A", "B")),
     ],
 )

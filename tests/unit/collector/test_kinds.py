@@ -1,4 +1,4 @@
-"""The kind of a step comes from the most specific vendor key: rules K1 to K21, row by row."""
+"""The kind of a step comes from the most specific vendor key: rules K1 to K22, row by row."""
 
 import pytest
 
@@ -8,11 +8,15 @@ AGENTS_SDK = "openinference.instrumentation.openai_agents"
 CLAUDE_CODE = {"scope_name": "com.anthropic.claude_code.tracing"}
 OI = "openinference.span.kind"
 OPERATION = "gen_ai.operation.name"
+OPENLLMETRY = {"scope_name": "opentelemetry.instrumentation.openai.v1", "name": "openai.response"}
+UNNAMED = {"gen_ai.system": "openai", "gen_ai.request.model": "m", "llm.is_streaming": "false"}
 
 KINDS = [
     # K1, K2
     ({OI: "AGENT"}, {"scope_name": AGENTS_SDK}, "workflow"),
     ({OI: "AGENT", "agent.name": "a"}, {"scope_name": AGENTS_SDK}, "agent"),
+    ({OI: "AGENT", "llm.system": "openai"}, {"scope_name": AGENTS_SDK, "name": "Weather"}, "agent"),
+    ({OI: "AGENT", "graph.node.id": "Weather"}, {"scope_name": AGENTS_SDK}, "agent"),
     ({OI: "AGENT"}, {"scope_name": "openinference.instrumentation.agno"}, "agent"),
     ({OI: "TOOL"}, {"scope_name": AGENTS_SDK, "name": "handoff to B"}, "handoff"),
     ({OI: "TOOL"}, {"scope_name": AGENTS_SDK, "name": "get_weather"}, "tool"),
@@ -121,6 +125,8 @@ KINDS = [
             "execute_tool": "tool",
             "invoke_agent": "agent",
             "invoke_workflow": "workflow",
+            "invoke_graph": "workflow",
+            "invoke_swarm": "workflow",
             "search_memory": "retrieval",
             "plan": "chain",
             "agent_step": "chain",
@@ -212,6 +218,12 @@ KINDS = [
     ({}, {"name": "raw_gen_ai_request"}, "other"),
     ({}, {"name": "autogen send a"}, "other"),
     ({"http.request.method": "POST"}, {"kind": "Client"}, "other"),
+    # K22
+    (UNNAMED, OPENLLMETRY, "llm"),
+    ({**UNNAMED, OPERATION: "something"}, OPENLLMETRY, "other"),
+    ({**UNNAMED, "gen_ai.agent.name": "a"}, OPENLLMETRY, "other"),
+    ({**UNNAMED, "gen_ai.system": "langchain"}, OPENLLMETRY, "other"),
+    (UNNAMED, {"scope_name": "com.anthropic.sdk.python"}, "other"),
 ]
 
 

@@ -82,6 +82,14 @@ def test_two_roots_are_no_root():
     assert (run.root_span_id, run.status, run.complete) == (span_id(2), "unknown", False)
 
 
+def test_a_wrapper_that_is_folded_into_the_call_inside_it_stays_the_root():
+    asked = {"gen_ai.operation.name": "embeddings"}
+    inner = make_span(2, 1, attributes={**asked, "gen_ai.usage.input_tokens": "11"})
+    run = run_of(make_span(1, attributes=asked, status_code="Error"), inner)
+    assert (run.root_span_id, run.status, run.complete) == (span_id(1), "error", True)
+    assert (run.embedding_calls, run.input_tokens, run.flags) == (1, 11, ())
+
+
 def test_a_counted_step_whose_parent_is_missing_makes_the_run_incomplete():
     root = make_span(1)
     assert run_of(root, make_span(2, 1, attributes=CHAT)).complete

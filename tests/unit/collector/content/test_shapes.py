@@ -38,6 +38,11 @@ ANSWERS: list[tuple[str, Any, list[Any]]] = [
     ),
     ("text completion", {"choices": [{"text": "hi", "finish_reason": "length"}]}, [said("assistant", "hi", finish_reason="length")]),
     (
+        "responses, as the agents SDK lists a streamed answer of chat completions",
+        [{"id": "__fake_id__", "object": "response", "usage": None, "output": [{"type": "function_call", "call_id": "c1", "name": "w", "arguments": '{"city":"Paris"}'}]}],
+        [{"role": "assistant", "parts": [called("w", CITY, "c1")]}],
+    ),
+    (
         "responses",
         {
             "object": "response",
