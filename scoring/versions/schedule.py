@@ -47,12 +47,18 @@ def looks_job(compare: CompareReader, watermark: Watermark) -> Job:
     Its windows are those of the writing of verdicts: after one a look can be due.
     """
     schedule = Schedule(compare, watermark)
+
+    def beginning() -> dt.datetime | None:
+        # One window back: what begins at the watermark itself is never closed, since both move on.
+        complete = watermark()
+        return None if complete is None else complete - WIDTH
+
     return Job(
         name=LOOKS,
         width=WIDTH,
         run=schedule.window,
         watermark=watermark,
-        beginning=watermark,
+        beginning=beginning,
         upcoming=schedule.upcoming,
         purpose="takes the planned looks of the comparison rule within a minute of their verdicts",
     )

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from gnomon.clock import Nanos, Window, from_nanos
+from gnomon.clock import Nanos, from_nanos
 from gnomon.model import Origin, RunState
 from gnomon.store import Store
 from gnomon.store.migrate import apply, shipped
 from scoring.grading.port import Surface
-from scoring.jobs import Done, Jobs
+from scoring.jobs import Jobs
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
@@ -20,7 +20,7 @@ from scoring.stats.paired import tango
 from scoring.stats.rates import newcombe, wilson
 from scoring.store import StoredLedger
 from scoring.versions.reader import CompareReader
-from scoring.versions.schedule import LOOKS, WIDTH, looks_job
+from scoring.versions.schedule import WIDTH, looks_job
 from tests.judged_world import DAY, MONDAY, World, seen_first
 from tests.stores import ENGINES, fresh_store
 
@@ -317,12 +317,12 @@ def test_the_job_takes_a_look_when_it_is_due_and_whoever_comes_later_sees_that(
     world: World,
 ) -> None:
     watched = rule(6, looks=2)
-    window = Window(LATER - 2 * WIDTH, LATER - WIDTH)
-    StoredLedger(world.store).finish(Done(job=LOOKS, window=window, rows=0, finished_at=LATER))
+    some_time = LATER + WIDTH / 3
+    tick(world.store, watched, some_time)
     won(world, 0, 4)
-    tick(world.store, watched, LATER)
+    tick(world.store, watched, some_time + WIDTH)
     won(world, 4, 9)
-    tick(world.store, watched, LATER + WIDTH)
+    tick(world.store, watched, some_time + 2 * WIDTH)
     for task in range(9):  # further runs of the same tasks, all for the worse
         pair(world, f"t{task:02}", True, False)
     found = compare(world.store, watched).on_tasks(SCOPE, **BOTH)
