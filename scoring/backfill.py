@@ -80,12 +80,20 @@ class Backfills:
         return None
 
     def ask(self, name: str, *, since: Nanos | None, which: Which = "missing") -> Progress:
-        """Queue a backfill; raises NotFound for a grader nobody set up, Conflict for a second."""
+        """Queue a backfill, or join the same one in work.
+
+        Raises NotFound for a grader nobody set up, Conflict while another one of it is in work.
+        """
         grader = self._grader(name)
         with self._lock:
             known = self._progress.get(name)
             if known is not None and known.finished_at is None:
-                raise Conflict(f"a backfill of {name} is in work; `gnomon graders list` shows it")
+                if (known.since, known.which) == (since, which):
+                    return known
+                raise Conflict(
+                    f"another backfill of {name} is in work (--which {known.which});"
+                    " `gnomon graders list` shows it: ask again when it is done"
+                )
             before = self._left_of(grader, which)
             asked = Progress(
                 grader=name,

@@ -16,7 +16,7 @@ from collector.folding.rollup import RollUp
 from collector.short import ID, short
 from collector.watched import Watched
 from gnomon.clock import Nanos, from_nanos, to_nanos
-from gnomon.errors import StoreUnavailable
+from gnomon.errors import Conflict, StoreUnavailable
 from gnomon.model import RunState
 from gnomon.store import Store
 from gnomon.store.migrate import apply, shipped
@@ -630,6 +630,11 @@ def test_judging_all_of_history_goes_on_where_a_killed_process_was(
     court.clock.later(60)
     court.open(CONFIG)
     assert court.scoring.backfills.take_up() == ["small"]
+    # Who asks for the same joins it, so that `--wait` waits; another one has to wait itself.
+    joined = court.scoring.backfills.ask("small", since=None, which="all")
+    assert joined.asked_at == asked.asked_at
+    with pytest.raises(Conflict, match="--which all"):
+        court.scoring.backfills.ask("small", since=None, which="missing")
     done = court.scoring.backfills.work("small")
     assert (done.runs, done.judged, done.failing) == (6, 2, None)
     assert done.asked_at == asked.asked_at
