@@ -15,7 +15,7 @@ LONGEST_NS: Final = 366 * 86_400 * 10**9
 """Wait for a first token."""
 
 BEYOND: Final = 2**64
-"""Stands for a figure that is negative or too large. Larger than every sum of believed ones, so
+"""Stands for a figure that is negative, too large or part of a token. Larger than every sum of believed ones, so
 that what it was added to is not believed either."""
 
 
@@ -23,7 +23,8 @@ def as_tokens(value: JsonValue) -> int | None:
     """Return a count of tokens, or `BEYOND`; None where it is no count."""
     count = as_int(value)
     if count is None:
-        return BEYOND if _is_beyond(value, MOST_TOKENS) else None
+        broken = as_float(value) is not None
+        return BEYOND if broken or _is_beyond(value, MOST_TOKENS) else None
     return count if count <= MOST_TOKENS else BEYOND
 
 

@@ -91,8 +91,8 @@ def _parsed(body: bytes) -> tuple[object, bool]:
         raise Refused("undecodable", f"no JSON: {error.msg} at {where}", field=where) from error
     except RecursionError as error:
         raise Refused("undecodable", "the JSON is nested too deeply") from error
-    except ValueError as error:
-        raise Refused("undecodable", f"no JSON: {error}") from error
+    except ValueError as error:  # Python's own bound of digits, told in words for a sender
+        raise Refused("undecodable", "the JSON holds a number of too many digits") from error
 
 
 class _Walk:

@@ -96,12 +96,13 @@ def _told(missing: "Sequence[Migration]", *, dry_run: bool, as_json: bool) -> No
 @config.command("check")
 def check(
     file: Annotated[Path | None, typer.Argument(help="gnomon.yaml to check.")] = None,
+    config_file: Config = None,
     as_json: Json = False,
 ) -> None:
     """Check settings and gnomon.yaml; errors name file, line and mend. Exit 2 when wrong."""
     from gnomon.cli.process import refuse_contradictions, watch_of
 
-    settings = load(config=file)
+    settings = load(config=file or config_file)
     refuse_contradictions(settings)
     watch, _ = watch_of(settings)
     if as_json:

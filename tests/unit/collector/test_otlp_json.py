@@ -245,6 +245,7 @@ def test_a_wrong_type_is_refused_with_its_path(body: Any, path: str) -> None:
         (b"[]", "an object expected, found a list"),
         (b"null", "an object expected, found null"),
         (b"\x0a\x05hello", "no JSON"),
+        (b'{"resourceSpans": ' + b"1" * 5_000 + b"}", "a number of too many digits"),
     ],
 )
 def test_what_is_no_request_is_refused(body: bytes, words: str) -> None:

@@ -181,7 +181,7 @@ HUGE = 2**63 - 1
 COST = {**CHAT, "gen_ai.usage.input_tokens": 5, "gen_ai.usage.output_tokens": 1}
 
 
-@pytest.mark.parametrize("count", [HUGE, 10**12 + 1, -1, 2**64, 10**30, 1e308, "inf"])
+@pytest.mark.parametrize("count", [HUGE, 10**12 + 1, -1, 2**64, 10**30, 1e308, "inf", 7.5, "7.5"])
 def test_tokens_beyond_belief_are_not_believed_and_flagged(count):
     step = read({**CHAT, "gen_ai.usage.input_tokens": count, "gen_ai.usage.output_tokens": 3})
     assert usage(step) == (None, 3, None, None, None)
