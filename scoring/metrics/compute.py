@@ -156,9 +156,10 @@ def cost_per_solved(group: Group) -> Figure:
     sums = group.sums
     if not sums.costs:
         return group.nothing("no run reports or allows a cost: add prices", "cost_usd", scale="usd")
-    spent, solved = sum(sums.unit_costs), sum(sums.unit_solved)
+    spent, solved, unknown = sum(sums.unit_costs), sum(sums.unit_solved), sums.parts["unverified"]
     found: Estimate | None = ratio(sums.unit_costs, sums.unit_solved, confidence=group.confidence)
-    text = f"spent ${spent:.2f}, solved none" if not solved else ""
+    known = f"solved none for sure: {unknown} not verified" if unknown else "solved none"
+    text = "" if solved else f"spent ${spent:.2f}, {known}"
     shown = shown_measure(
         found,
         n=len(sums.unit_costs),
@@ -166,9 +167,9 @@ def cost_per_solved(group: Group) -> Figure:
         method="ratio, fieller",
         scale="usd",
         excluded=group.excluded,
-        open=sums.parts["unverified"],
+        open=unknown,
         confidence=group.confidence,
-        flags=[*group.flags(), *(["unverified"] if sums.parts["unverified"] else [])],
+        flags=[*group.flags(), *(["unverified"] if unknown else [])],
     )
     return Figure(shown=shown, link=group.link("scoped"), hits=group.link("verified"), text=text)
 

@@ -93,6 +93,15 @@ def test_money_that_solved_nothing_is_told_and_no_price_is_made_up() -> None:
     assert measure.text == "spent $2.00, solved none"
 
 
+def test_money_of_runs_that_nobody_verified_solved_nothing_that_is_known() -> None:
+    made = group(
+        scoped=2, failed=1, unverified=1, priced=2, costs=[0.5, 1.5],
+        unit_costs=[0.5, 1.5], unit_solved=[0, 0],
+    )  # fmt: skip
+    measure = metrics(made)["cost"].measure
+    assert measure.text == "spent $2.00, solved none for sure: 1 not verified"
+
+
 def test_cost_per_solved_counts_the_money_of_failed_runs() -> None:
     made = group(
         scoped=4, verified=2, failed=2, priced=4, costs=[1, 1, 2, 2],
