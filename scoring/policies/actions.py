@@ -23,6 +23,8 @@ class Action:
     ending: Ending
     arguments: Mapping[str, JsonValue] | None
     result: JsonValue = None
+    affirmed: bool = False
+    """Its answer says yes to what it asked for, and not merely that the asking was done."""
     step: str = ""
     """Its evidence: the span id."""
     unreadable: bool = False
@@ -55,11 +57,13 @@ def _action(step: Step, readings: Mapping[str, Reading]) -> Action:
     tool = step.tool_name or ""
     arguments = None if step.tool_arguments is None else read_object(step.tool_arguments)
     result = None if step.tool_result is None else read(step.tool_result)
+    ended = ending_of(step, result, readings.get(tool))
     return Action(
         tool=tool,
         started=step.started_at,
         ended=step.ended_at,
-        ending=ending_of(step, result, readings.get(tool)),
+        ending=ended.ending,
+        affirmed=ended.affirmed,
         arguments=arguments,
         result=result,
         step=step.span_id,

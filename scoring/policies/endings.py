@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
 from gnomon.model import JsonValue, Step
 from scoring.policies.language import Reading
@@ -28,31 +29,40 @@ class Ending(StrEnum):
     """The answer is known and can be read either way; `results` of a policy says how it is meant."""
 
 
+class Ended(NamedTuple):
+    """How a call ended, and whether that is a yes to what it asked for."""
+
+    ending: Ending
+    affirmed: bool = False
+
+
 HARNESS = {
-    "success": Ending.SUCCEEDED,
-    "committed": Ending.SUCCEEDED,
-    "verified": Ending.SUCCEEDED,
-    "granted": Ending.SUCCEEDED,
-    "deduplicated": Ending.DEDUPLICATED,
-    "failed": Ending.FAILED,
-    "not_found": Ending.FAILED,
-    "denied": Ending.FAILED,
-    "error": Ending.FAILED,
-    "pending": Ending.PENDING,
-    "timed_out_after_commit": Ending.AMBIGUOUS,
-    "timed_out": Ending.AMBIGUOUS,
+    "success": Ended(Ending.SUCCEEDED, affirmed=True),
+    "committed": Ended(Ending.SUCCEEDED),
+    "verified": Ended(Ending.SUCCEEDED, affirmed=True),
+    "granted": Ended(Ending.SUCCEEDED, affirmed=True),
+    "deduplicated": Ended(Ending.DEDUPLICATED),
+    "failed": Ended(Ending.FAILED),
+    "not_found": Ended(Ending.FAILED),
+    "denied": Ended(Ending.FAILED),
+    "error": Ended(Ending.FAILED),
+    "pending": Ended(Ending.PENDING),
+    "timed_out_after_commit": Ended(Ending.AMBIGUOUS),
+    "timed_out": Ended(Ending.AMBIGUOUS),
 }
 """Statuses of a trial's own record, which knows more than the agent saw."""
 
 _SAID = {
-    Says.NOTHING: Ending.SUCCEEDED,
-    Says.YES: Ending.SUCCEEDED,
-    Says.REPEATED: Ending.DEDUPLICATED,
-    Says.STRANGE: Ending.UNCLEAR,
-    Says.EITHER: Ending.UNCLEAR,
-    Says.NO: Ending.FAILED,
-    Says.LATE: Ending.AMBIGUOUS,
-    Says.WAITING: Ending.PENDING,
+    Says.NOTHING: Ended(Ending.SUCCEEDED),
+    Says.WITHDRAWN: Ended(Ending.SUCCEEDED),
+    Says.YES: Ended(Ending.SUCCEEDED),
+    Says.GRANTED: Ended(Ending.SUCCEEDED, affirmed=True),
+    Says.REPEATED: Ended(Ending.DEDUPLICATED),
+    Says.STRANGE: Ended(Ending.UNCLEAR),
+    Says.EITHER: Ended(Ending.UNCLEAR),
+    Says.NO: Ended(Ending.FAILED),
+    Says.LATE: Ended(Ending.AMBIGUOUS),
+    Says.WAITING: Ended(Ending.PENDING),
 }
 """How a call ended whose answer says this; what speaks of something else was given for asking."""
 
@@ -60,7 +70,7 @@ _ANY = "*"
 """In a reading: whatever stands there, or here."""
 
 
-def ending_of(step: Step, result: JsonValue, reading: Reading | None) -> Ending:
+def ending_of(step: Step, result: JsonValue, reading: Reading | None) -> Ended:
     """Return how a call ended: the policy's own reading first, then status, then the answer."""
     if reading is not None and step.tool_result is not None:
         found = _read(result, reading)
@@ -70,11 +80,11 @@ def ending_of(step: Step, result: JsonValue, reading: Reading | None) -> Ending:
         told = failing(step.error_type or "", step.error_message or "", *texts_of(result))
         return _SAID[told]
     if step.tool_result is None:
-        return Ending.UNRECORDED
+        return Ended(Ending.UNRECORDED)
     return _SAID[listener_of(step.tool_name or "").hears(result)]
 
 
-def _read(result: JsonValue, reading: Reading) -> Ending | None:
+def _read(result: JsonValue, reading: Reading) -> Ended | None:
     value = at(result, reading.path) if reading.path else result
     if value is MISSING:
         return None
@@ -85,9 +95,9 @@ def _read(result: JsonValue, reading: Reading) -> Ending | None:
         (Ending.SUCCEEDED, reading.succeeded),
     ):
         if any(_means(value, word) for word in values):
-            return ending
+            return Ended(ending, affirmed=ending is Ending.SUCCEEDED)
     # Success was defined and this is not it.
-    return Ending.FAILED if reading.succeeded else None
+    return Ended(Ending.FAILED) if reading.succeeded else None
 
 
 def _means(value: JsonValue, word: str) -> bool:

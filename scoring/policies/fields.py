@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 
-from scoring.policies.remarks import GRANTED, WORDS, Says, of_name, squeeze, word_set, words_of
+from scoring.policies.remarks import (
+    GRANTED,
+    WITHDRAWN,
+    WORDS,
+    Says,
+    of_name,
+    squeeze,
+    word_set,
+    words_of,
+)
 
 
 class Part(Enum):
@@ -43,6 +52,8 @@ _SURE = GRANTED | word_set("ok success succeeded accepted")
 _GRANTS = _SURE | word_set("successful valid validated confirmed passed")
 _SAYING = frozenset(map(one_of, ("is", "was", "has", "been")))
 """They begin the name of a truth value, and are not what it is about."""
+_WHEN = word_set("at by on")
+"""After a word they tell when, or by whom: `revoked_at`."""
 _ERRORS = word_set("error iserror errormessage errortype errordetail errordetails")
 _CODES = word_set("statuscode httpstatus httpstatuscode httpcode responsecode")
 _WRAPPERS = word_set(
@@ -72,6 +83,10 @@ class Name:
     """Whether it is about what is asked for, or about nothing else than the call."""
     sure: bool
     """Whether false means that it was not done, and is no trait of what was looked up."""
+    grants: bool
+    """Whether true says yes to what was asked for."""
+    withdraws: str
+    """The word by which it takes a yes back: `revoked` of `revoked_at`."""
     true: Says
     """What it says of the call if it is a statement and holds."""
 
@@ -103,5 +118,14 @@ def name_of(name: str) -> Name:
         subject=subject,
         gated=gated,
         sure=gated and last in _SURE,
+        grants=gated and last in GRANTED,
+        withdraws=_withdraws(words),
         true=Says.NOTHING if part in (Part.ERROR, Part.REFUSAL) else true,
     )
+
+
+def _withdraws(words: Sequence[str]) -> str:
+    *subject, last = words[:-1] if len(words) > 1 and words[-1] in _WHEN else words or [""]
+    about = set(map(one_of, subject))
+    own = about <= _SAYING or not about.isdisjoint(_GATED)
+    return last if last in WITHDRAWN and own else ""

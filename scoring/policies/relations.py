@@ -17,7 +17,7 @@ from scoring.policies.seeking import (
     reactions,
     succeeded_before,
 )
-from scoring.policies.trajectory import Trajectory
+from scoring.policies.trajectory import Standing, Trajectory
 from scoring.policies.verdict import Finding, NotEvaluable, Rule, Violation
 
 
@@ -26,17 +26,20 @@ def required_before(
 ) -> Iterator[Finding]:
     """Yield a finding for each call of the target that the required call did not precede."""
     for judged in actions.of(target):
-        yield from _preceded(rule, judged, requirement, actions)
+        yield from _preceded(rule, judged, requirement, actions, Standing.RELIED)
 
 
 def _preceded(
-    rule: Rule, judged: Action, requirement: Requirement, actions: Trajectory
+    rule: Rule, judged: Action, requirement: Requirement, actions: Trajectory, standing: Standing
 ) -> Iterator[Finding]:
     values = wanted(requirement.bind, judged, actions)
-    if succeeded_before(actions, requirement.tool, judged, values, most=1):
+    if succeeded_before(actions, requirement.tool, judged, values, standing=standing, most=1):
         yield rule.kept(judged.step)
         return
-    if doubtful := doubtful_before(actions, requirement.tool, judged, values):
+    if doubtful := doubtful_before(actions, requirement.tool, judged, values, standing=standing):
+        if standing is Standing.AFFIRMED and all(map(Standing.UNSAID.holds, doubtful)):
+            yield _unsaid(rule, judged, doubtful)
+            return
         yield _unknown(rule, judged, doubtful)
         return
     seen = nearest(actions, requirement.tool, judged, values)
@@ -44,6 +47,15 @@ def _preceded(
         f"{judged.tool} without {requirement.tool} before it{_why_not(seen, judged)}",
         [judged.step, *(action.step for action in seen)],
     )
+
+
+def _unsaid(rule: Rule, judged: Action, doubtful: Sequence[Action]) -> NotEvaluable:
+    """Say that the calls were answered, and nobody said yes."""
+    if any(action.ending is Ending.UNRECORDED for action in doubtful):
+        return _unknown(rule, judged, doubtful)
+    tool = doubtful[0].tool
+    reason = f"the answer of {tool} does not say that it was granted; say under results what does"
+    return rule.unknown(reason, [judged.step, *(action.step for action in doubtful)])
 
 
 def _unknown(rule: Rule, judged: Action, doubtful: Sequence[Action]) -> NotEvaluable:
@@ -79,7 +91,8 @@ def conditionally_required(
             reason = f"argument {when.arg} of {target} was not recorded or is no number"
             yield rule.unknown(reason, [judged.step])
         elif holds:
-            yield from _preceded(rule, judged, requirement, actions)
+            # Granted, not asked: data that says nothing of itself is no grant.
+            yield from _preceded(rule, judged, requirement, actions, Standing.AFFIRMED)
 
 
 def condition(when: When, value: object) -> bool | None:

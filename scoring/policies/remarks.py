@@ -10,22 +10,37 @@ from enum import IntEnum
 from functools import lru_cache
 from http import HTTPStatus
 
+from scoring.policies.lost import LOST_CODES, lost, lost_code, unsent
+
 
 class Says(IntEnum):
     """What a part of an answer says of the call; of several parts the heaviest counts."""
 
     NOTHING = 0
     """Data, or a document: it speaks of something else."""
-    YES = 1
-    REPEATED = 2
-    STRANGE = 3
+    WITHDRAWN = 1
+    """`revoked`: it takes a yes back that stands beside it, and alone is data."""
+    YES = 2
+    """It was done; of what was asked for, perhaps the asking alone."""
+    GRANTED = 3
+    """Yes, in words of `GRANTED`."""
+    REPEATED = 4
+    STRANGE = 5
     """A remark in words that are not in the table."""
-    EITHER = 4
+    EITHER = 6
     """It can be read either way."""
-    NO = 5
-    LATE = 6
-    """A timeout: nobody knows whether it took effect."""
-    WAITING = 7
+    NO = 7
+    LATE = 8
+    """A timeout, a lost answer: nobody knows whether it took effect."""
+    WAITING = 9
+
+
+def heaviest(one: Says, other: Says) -> Says:
+    """Return what two parts of an answer say together; a yes that was taken back is none."""
+    two = {one, other}
+    if Says.WITHDRAWN in two and two & {Says.YES, Says.GRANTED, Says.REPEATED}:
+        return Says.EITHER
+    return max(two)
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -35,6 +50,11 @@ def word_set(text: str) -> frozenset[str]:
 
 GRANTED = word_set("approved granted allowed authorized authorised permitted verified cleared yes")
 """Words that say yes to what was asked for."""
+WITHDRAWN = word_set(
+    "cancelled canceled revoked expired withdrawn superseded voided void rescinded retracted"
+    " annulled invalidated overturned"
+)
+"""Words that take a yes back."""
 _DONE = word_set(
     "ok okay true success succeeded successful successfully done completed complete finished passed"
     " accepted confirmed valid validated matched match found created committed updated deleted"
@@ -79,7 +99,6 @@ _SENTENCES = 2
 _MOST = 500
 """Characters that are looked at."""
 
-_TIMEOUTS = ("timeout", "timedout", "deadlineexceeded")
 _FAILING = re.compile(
     r"(?:error|exception|failure|failed|fatal)\s*[:!-]"
     r"|error (?:executing|calling|invoking|running|while|in|from)\b"
@@ -127,9 +146,11 @@ def of_words(text: str, verb: str = "") -> Says:
     squeezed = squeeze(text)
     if squeezed in WORDS:
         return WORDS[squeezed]
-    if late(squeezed):
-        return Says.LATE
     words = words_of(text)
+    if lost(words):
+        return Says.LATE
+    if unsent(words):
+        return Says.NO
     bad = {WORDS[word] for word in words if word in WORDS}
     good = {word for word in words if _good(word, verb)}
     denied = not _DENYING.isdisjoint(words)
@@ -139,17 +160,21 @@ def of_words(text: str, verb: str = "") -> Says:
     if bad or (denied and (good or not ASKED.isdisjoint(words))):
         plain = len(bad) == 1 and not (good or denied or strange - {"review"}) and " " not in text
         return bad.pop() if plain else Says.EITHER
+    if not WITHDRAWN.isdisjoint(set(words) - good) and (ASKED | GRANTED) & set(words):
+        return Says.EITHER
     if denied or any(not word.isdecimal() for word in strange):
         return Says.STRANGE
     if not good:
         return Says.STRANGE if named - strange else Says.NOTHING
-    return Says.YES if ASKED.isdisjoint(words) or good & GRANTED else Says.STRANGE
+    if good & GRANTED:
+        return Says.GRANTED
+    return Says.YES if ASKED.isdisjoint(words) else Says.STRANGE
 
 
 def of_name(words: Sequence[str]) -> Says:
     """Return what a field says whose name is a statement that is true."""
     said = frozenset(words)
-    if late("".join(words)) or said & WORDS.keys():
+    if lost(words) or said & WORDS.keys():
         return Says.EITHER
     open_ = said & (_DENYING | _NEEDING)
     return Says.EITHER if open_ and said & (ASKED | GRANTED | {"review"}) else Says.NOTHING
@@ -157,7 +182,7 @@ def of_name(words: Sequence[str]) -> Says:
 
 def of_code(code: int) -> Says:
     """Return what an HTTP status says; one that tells of no end can be read either way."""
-    if code in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.GATEWAY_TIMEOUT):
+    if code in LOST_CODES:
         return Says.LATE
     if code >= HTTPStatus.BAD_REQUEST:
         return Says.NO
@@ -167,13 +192,8 @@ def of_code(code: int) -> Says:
 
 def failing(*told: str) -> Says:
     """Return whether what failed may have taken effect all the same."""
-    timed_out = any(late(squeeze(text[:500])) or text in ("504", "408") for text in told)
-    return Says.LATE if timed_out else Says.NO
-
-
-def late(squeezed: str) -> bool:
-    """Return whether a text, in small letters and digits only, speaks of a timeout."""
-    return any(word in squeezed for word in _TIMEOUTS)
+    open_ = any(lost_code(text) or lost(words_of(text[:_MOST])) for text in told)
+    return Says.LATE if open_ else Says.NO
 
 
 def squeeze(text: str) -> str:
@@ -194,14 +214,16 @@ def words_of(text: str) -> list[str]:
 
 
 def _good(word: str, verb: str) -> bool:
-    if word in GRANTED or word in _DONE:
-        return True
-    # `closed` is what close_ticket is there for.
+    return word in GRANTED or word in _DONE or is_of(word, verb)
+
+
+def is_of(word: str, verb: str) -> bool:
+    """Return whether a word says that what a tool is there for was done: `closed` of `close`."""
     stem = verb[:-1] if verb[-1:] in ("e", "y") else verb
     return (
         len(stem) > 2
         and word.startswith(stem)
-        and word.endswith("ed")
+        and word.endswith(("ed", "drawn"))
         and len(word) <= len(stem) + len("lled")
         and word not in WORDS
     )

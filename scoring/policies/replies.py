@@ -16,6 +16,8 @@ from scoring.policies.remarks import (
     WORDS,
     Says,
     failing,
+    heaviest,
+    is_of,
     of_code,
     of_text,
     of_words,
@@ -65,13 +67,14 @@ class Listener:
         return of_text(text, self.verb) if value == text else self.hears(value, depth + 1)
 
     def _list(self, items: Sequence[JsonValue], depth: int) -> Says:
-        """Hear every item; several texts in words of their own are a list of such."""
-        told = (
+        """Hear every item: all must grant. Several texts in words of their own are a list of such."""
+        told = [
             Says.NOTHING if isinstance(item, str) and says is Says.STRANGE and len(items) > 1 else says
             for item in items[:_MOST_HEARD]
             for says in (self.hears(item, depth + 1),)
-        )  # fmt: skip
-        return max(told, default=Says.NOTHING)
+        ]  # fmt: skip
+        most = max(told, default=Says.NOTHING)
+        return most if {most} == {*told} else _no_grant(most)
 
     def _object(self, answer: Mapping[str, JsonValue], depth: int) -> Says:
         told = aside = Says.NOTHING
@@ -81,23 +84,25 @@ class Listener:
         for given, value in answer.items():
             name = name_of(given)
             if name.part is Part.REMARK or (rendered and name.whole == "content"):
-                aside = max(aside, self.hears(value, depth + 1))
+                aside = heaviest(aside, self.hears(value, depth + 1))
                 continue
             says = self._field(name, value, depth)
             if len(answer) == 1:
                 says = max(says, self._alone(name, value, depth))
             refused = refused or says is Says.NO
-            told = max(told, says)
+            told = heaviest(told, says)
         if refused:
             told = max(told, failing(*texts_of(answer)))
         # Strange words beside an answer count only where nothing else speaks.
-        affirmed = rendered or told in (Says.YES, Says.REPEATED)
-        return told if affirmed and aside is Says.STRANGE else max(told, aside)
+        affirmed = rendered or told in (Says.YES, Says.GRANTED, Says.REPEATED)
+        return told if affirmed and aside is Says.STRANGE else heaviest(told, aside)
 
     def _field(self, name: Name, value: JsonValue, depth: int) -> Says:
         """Return what a field says of the call."""
         if name.true is not Says.NOTHING and _holds(value):
             return name.true
+        if name.withdraws and _told(value) and not is_of(name.withdraws, self.verb):
+            return Says.WITHDRAWN
         hear = _HEARD.get(name.part)
         return Says.NOTHING if hear is None else hear(self, name, value, depth)
 
@@ -112,7 +117,7 @@ class Listener:
     def _state(self, name: Name, value: JsonValue, depth: int) -> Says:
         says = self._status(name, value, depth)
         # `order_status` may be that of what was looked up.
-        return says if name.gated or says <= Says.STRANGE else Says.EITHER
+        return says if name.gated else _no_grant(says) if says <= Says.STRANGE else Says.EITHER
 
     def _status(self, name: Name, value: JsonValue, depth: int) -> Says:
         match value:
@@ -146,16 +151,18 @@ class Listener:
         if plain in _NO:
             return Says.NO if name.sure else Says.EITHER
         if plain in _YES:
-            return Says.YES
-        return Says.EITHER if plain in ("", "null", "none") else self.hears(value, depth + 1)
+            return Says.GRANTED if name.grants else Says.YES
+        if plain in ("", "null", "none"):
+            return Says.EITHER
+        says = self.hears(value, depth + 1)
+        return says if name.sure else _no_grant(says)
 
     def _refusal(self, name: Name, value: JsonValue, depth: int) -> Says:
         del depth
         if _holds(value):
             # One that waits may have been asked for, or have been sent on its way.
             return Says.EITHER if WORDS[name.whole] is Says.WAITING else WORDS[name.whole]
-        told = value == 1 or (isinstance(value, str) and _plain(value) not in _NONE)
-        return Says.EITHER if told else Says.NOTHING
+        return Says.EITHER if _told(value) else Says.NOTHING
 
     def _error(self, name: Name, value: JsonValue, depth: int) -> Says:
         del name, depth
@@ -177,7 +184,11 @@ class Listener:
     def _gate(self, name: Name, value: JsonValue, depth: int) -> Says:
         if isinstance(value, dict | list):
             return self.hears(value, depth + 1)
-        return self._status(name, value, depth) if value is not None else Says.EITHER
+        if value is None:
+            return Says.EITHER
+        says = self._status(name, value, depth)
+        # `approval: A-17` names it, and says nothing of what became of it.
+        return Says.NOTHING if says is Says.STRANGE and _id(value) else says
 
     def _gated(self, name: Name, value: JsonValue, depth: int) -> Says:
         del name
@@ -208,6 +219,23 @@ def _holds(value: JsonValue) -> bool:
     return value is True or (isinstance(value, str) and _plain(value) in _YES)
 
 
+def _told(value: JsonValue) -> bool:
+    """Return whether what the name of a field says is so: a number but 1 counts something else."""
+    return value == 1 or (isinstance(value, str) and _plain(value) not in _NONE)
+
+
+def _id(value: JsonValue) -> bool:
+    """Return whether a text is one word with letters and digits in it."""
+    if not isinstance(value, str) or len(value.split()) != 1:
+        return False
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def _no_grant(says: Says) -> Says:
+    """Return what is said where a yes is that of a part, or a trait of what was looked up."""
+    return Says.YES if says is Says.GRANTED else says
+
+
 def texts_of(value: JsonValue) -> list[str]:
     """Return the texts and codes an answer explains itself with; a bounded number."""
     found: list[str] = []
@@ -221,7 +249,7 @@ def texts_of(value: JsonValue) -> list[str]:
         elif isinstance(one, list) and depth < _DEEP:
             waiting += [(inner, depth + 1) for inner in one[:_MOST_TOLD]]
         else:
-            found.append(_plain(one))
+            found.append(one.strip() if isinstance(one, str) else _plain(one))
     return found
 
 

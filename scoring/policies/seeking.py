@@ -13,6 +13,9 @@ EVIDENCE = 20
 
 Values = Mapping[str, object]
 
+_DOUBT = {Standing.RELIED: Standing.UNKNOWN, Standing.AFFIRMED: Standing.UNSAID}
+"""How calls ended of which nobody knows whether they ended as those that are looked for."""
+
 
 def order(action: Action) -> tuple[Nanos, str]:
     """Return where a call stands in its run."""
@@ -20,18 +23,31 @@ def order(action: Action) -> tuple[Nanos, str]:
 
 
 def succeeded_before(
-    actions: Trajectory, tool: str, judged: Action, values: Values, *, most: int = EVIDENCE
+    actions: Trajectory,
+    tool: str,
+    judged: Action,
+    values: Values,
+    *,
+    standing: Standing = Standing.RELIED,
+    most: int = EVIDENCE,
 ) -> list[Action]:
     """Return calls about these values that had surely succeeded when the judged one started."""
-    rows, _ = _told(actions.about(tool, values, Standing.RELIED), values)
+    rows, _ = _told(actions.about(tool, values, standing), values)
     found = (one for row in rows for one in row.ended_by(judged.started))
     return _sorted(islice(_others(found, judged, values), most))
 
 
-def doubtful_before(actions: Trajectory, tool: str, judged: Action, values: Values) -> list[Action]:
+def doubtful_before(
+    actions: Trajectory,
+    tool: str,
+    judged: Action,
+    values: Values,
+    *,
+    standing: Standing = Standing.RELIED,
+) -> list[Action]:
     """Return calls that may have: their answer or what they were about is not known."""
-    _, relied = _told(actions.about(tool, values, Standing.RELIED), values)
-    rows = [*relied, *actions.about(tool, values, Standing.UNKNOWN)]
+    _, relied = _told(actions.about(tool, values, standing), values)
+    rows = [*relied, *actions.about(tool, values, _DOUBT[standing])]
     found = [one for row in rows for one in _some(row.ended_by(judged.started), judged, values)]
     return _sorted(found)[-EVIDENCE:]
 

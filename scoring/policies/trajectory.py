@@ -1,7 +1,7 @@
 """The calls of a run, found by tool, by what they are about and by time without looking at all."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cached_property
 from typing import Protocol
@@ -29,12 +29,23 @@ class Standing(Enum):
     """Those that succeeded."""
     UNKNOWN = auto()
     """Those of which nobody knows how they ended."""
+    AFFIRMED = auto()
+    """Those that succeeded and whose answer says yes to what they asked for."""
+    UNSAID = auto()
+    """Those of which nobody knows whether they were told yes."""
 
     def holds(self, action: Action) -> bool:
         """Return whether a call is one of these."""
-        if self is Standing.RELIED:
-            return action.succeeded
-        return self is Standing.ANY or action.unknown
+        return _STANDS[self](action)
+
+
+_STANDS: Mapping[Standing, Callable[[Action], bool]] = {
+    Standing.ANY: lambda action: True,
+    Standing.RELIED: lambda action: action.succeeded,
+    Standing.UNKNOWN: lambda action: action.unknown,
+    Standing.AFFIRMED: lambda action: action.succeeded and action.affirmed,
+    Standing.UNSAID: lambda action: action.unknown or (action.succeeded and not action.affirmed),
+}
 
 
 class Row:

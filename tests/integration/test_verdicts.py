@@ -143,7 +143,7 @@ def test_gated_actions_and_budgets_are_read_against_what_was_held_against_them(
     court = Court(store, GATED)
 
     def put(run_id: str, *amounts: int | None, steps: int = 5, approved: int = 0, usd: float | None = 0.5) -> None:  # fmt: skip
-        calls = [make_step(n, "approve", {"order": n}, {"ok": True}, run_id=run_id) for n in range(approved)]  # fmt: skip
+        calls = [make_step(n, "approve", {"order": n}, {"approved": True}, run_id=run_id) for n in range(approved)]  # fmt: skip
         for number, amount in enumerate(amounts):
             given = {"order": number} if amount is None else {"order": number, "amount": amount}
             calls.append(make_step(50 + number, "refund", given, {"ok": True}, run_id=run_id))

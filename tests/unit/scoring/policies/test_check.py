@@ -129,22 +129,22 @@ def test_a_duplicate_report_of_a_call_is_not_judged_twice() -> None:
     ],
 )
 def test_an_answer_is_read_for_what_it_says_of_itself(result: object, ending: Ending) -> None:
-    assert ending_of(step(1, "x", {}, result), result, None) is ending
+    assert ending_of(step(1, "x", {}, result), result, None).ending is ending
 
 
 def test_an_answer_nested_without_end_is_unclear() -> None:
     deep: object = {"state": "pending"}
     for _ in range(300):
         deep = {"result": deep}
-    assert ending_of(step(1, "x", {}, deep), deep, None) is Ending.UNCLEAR
+    assert ending_of(step(1, "x", {}, deep), deep, None).ending is Ending.UNCLEAR
     many: object = [{"error": {"message": ["x"] * 1000}}]
-    assert ending_of(step(1, "x", {}, many), many, None) is Ending.FAILED
+    assert ending_of(step(1, "x", {}, many), many, None).ending is Ending.FAILED
 
 
 def test_a_call_whose_answer_was_not_recorded_is_no_success() -> None:
-    assert ending_of(step(1, "x", {"order": 1}), None, None) is Ending.UNRECORDED
+    assert ending_of(step(1, "x", {"order": 1}), None, None).ending is Ending.UNRECORDED
     gateway = step(1, "x", {}, "504 Gateway Time-out", status="error")
-    assert ending_of(gateway, "504 Gateway Time-out", None) is Ending.AMBIGUOUS
+    assert ending_of(gateway, "504 Gateway Time-out", None).ending is Ending.AMBIGUOUS
 
 
 @pytest.mark.parametrize(
@@ -262,8 +262,8 @@ def test_a_finding_names_the_calls_nearest_to_the_judged_one_and_no_more_than_tw
 def test_a_timeout_is_ambiguous_and_another_error_is_not() -> None:
     late = step(1, "x", {}, status="error", error_type="ReadTimeout")
     wrong = step(1, "x", {}, status="error", error_type="ValueError")
-    assert ending_of(late, None, None) is Ending.AMBIGUOUS
-    assert ending_of(wrong, None, None) is Ending.FAILED
+    assert ending_of(late, None, None).ending is Ending.AMBIGUOUS
+    assert ending_of(wrong, None, None).ending is Ending.FAILED
 
 
 def test_the_policy_may_say_how_an_answer_is_read() -> None:

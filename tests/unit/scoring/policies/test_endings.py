@@ -20,7 +20,7 @@ LATE, AGAIN, EITHER = Ending.AMBIGUOUS, Ending.DEDUPLICATED, Ending.UNCLEAR
 
 
 def ending(answer: JsonValue, tool: str = "ask") -> Ending:
-    return ending_of(step(1, tool, {}, answer), answer, None)
+    return ending_of(step(1, tool, {}, answer), answer, None).ending
 
 
 PLAIN = [

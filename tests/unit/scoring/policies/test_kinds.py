@@ -70,7 +70,7 @@ conditionally_required_before:
 
 def test_gated_actions_are_counted_one_by_one_and_only_those_that_need_an_approval() -> None:
     steps = [
-        step(1, "approve", {"order": "A"}, {"ok": True}),
+        step(1, "approve", {"order": "A"}, {"approved": True}),
         step(2, "refund", {"order": "A", "amount": 200}, {"ok": True}),
         step(3, "refund", {"order": "B", "amount": 2_000}, {"ok": True}),
         step(4, "refund", {"order": "C", "amount": 20}, {"ok": True}),
