@@ -125,10 +125,10 @@ class VerdictRow:
     """1 what the agent claims is so, 0 it is not, -1 nobody could tell."""
     people_judged: bool
     people_passed: bool
-    rules_judged: bool
-    """Somebody looked for broken rules: a grader of policy or trajectory, or one that found some."""
-    rule_broken: bool
-    hard: bool
+    conduct: Outcome
+    """What became of all rules: of graders of policy and trajectory, and of others that found breaches."""
+    hard_conduct: Outcome
+    """Of the hard ones; a rule that could not be judged may be one."""
     budget: Outcome
     """What became of the budgets that the run was held against, by whichever grader."""
     checks: Outcome

@@ -1,19 +1,22 @@
 """Whether a run did what it should have done: one verdict from the labels of all graders; pure."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 
 from gnomon.clock import Nanos
 from gnomon.model import Run
 from scoring.acts import Acts
 from scoring.grading.port import GraderKind, State, Surface
-from scoring.policies.verdict import Held, RuleKind, outcome_of
+from scoring.policies.verdict import Held, Outcome, RuleKind, outcome_of
 from scoring.reading import RunJudgments
 from scoring.rows import LabelRow, StatusRow, VerdictRow, ViolationRow
 
 _RULES = frozenset({Surface.POLICY, Surface.TRAJECTORY})
 """Surfaces whose breaches are violations; of others a hard breach is one."""
+
+_UNTOLD = frozenset({State.ABSTAINED, State.FAILED})
+"""What became of a grader that should have judged and can not tell."""
 
 
 def verified(judged: RunJudgments) -> bool | None:
@@ -65,7 +68,7 @@ def verdict_row(run: Run, judged: RunJudgments, acts: Acts, *, at: Nanos) -> Ver
     for one in (one for status in graders.values() for one in status.held):
         held[one.kind].append(one)
     gates = held[RuleKind.GATE]
-    graded = {status.surface for status in graders.values() if status.state is State.GRADED}
+    states = {status.state for status in graders.values() if status.surface in _RULES}
     return VerdictRow(
         started_at=run.started_at,
         run_id=run.run_id,
@@ -75,9 +78,8 @@ def verdict_row(run: Run, judged: RunJudgments, acts: Acts, *, at: Nanos) -> Ver
         claim_held=min((_told(c.passed) for c in claims if c.passed is not None), default=-1),
         people_judged=bool(people),
         people_passed=bool(people) and all(people),
-        rules_judged=bool(graded & _RULES) or broken.any,
-        rule_broken=broken.any,
-        hard=broken.hard,
+        conduct=_conduct(states, broken=broken.any, judged=broken.any),
+        hard_conduct=_conduct(states, broken=broken.hard, judged=broken.any),
         budget=outcome_of(held[RuleKind.BUDGET]),
         checks=outcome_of(held[RuleKind.CHECK] + gates),
         effects=outcome_of(held[RuleKind.EFFECTS]),
@@ -100,6 +102,15 @@ def verdict_row(run: Run, judged: RunJudgments, acts: Acts, *, at: Nanos) -> Ver
         judged_at=max((status.at for status in judged.statuses), default=at),
         at=at,
     )
+
+
+def _conduct(states: Set[State], *, broken: bool, judged: bool) -> Outcome:
+    """Return what became of rules: a run of which one grader can not tell is not clean."""
+    if broken:
+        return Outcome.BROKEN
+    if states & _UNTOLD:
+        return Outcome.NOT_EVALUABLE
+    return Outcome.KEPT if judged or State.GRADED in states else Outcome.NOT_APPLICABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,7 @@ def guard_part(guard: Guard) -> GuardPart:
             )
             for name, one in guard.shares.items()
         ],
-        look="unknown" if guard.new is None else "error" if new else "ok",
+        look="unknown" if guard.nobody_knows else "error" if new else "ok",
         text=guard.text,
         new=[_new_violation(one) for one in new[:_VIOLATIONS]],
         more=max(0, len(new) - _VIOLATIONS),

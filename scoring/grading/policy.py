@@ -73,11 +73,12 @@ def answered(checked: Checked, policy: Policy) -> Answer:
                 evidence=tuple(steps),
                 held=checked.held,
             )
-        case Outcome.NOT_APPLICABLE:
-            return NotApplicable(reason="no call that a rule speaks of")
-        case Outcome.KEPT:
-            said = f"{checked.applied} rules applied, all kept"
-            return Label(passed=True, explanation=said, held=checked.held)
+        case Outcome.KEPT | Outcome.NOT_APPLICABLE:
+            return Label(passed=True, explanation=_kept(checked.applied), held=checked.held)
+
+
+def _kept(applied: int) -> str:
+    return f"{applied} rules applied, all kept" if applied else "no call that a rule is about"
 
 
 def _told(sentences: Sequence[str]) -> str:

@@ -107,6 +107,9 @@ def model_steps(group: Group) -> Figure:
     return figure
 
 
+UNTOLD = "of {runs} runs it can not be told: what it hangs on was not recorded"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
     """What runs are held against by rules, where a number is read against those alone."""
@@ -164,8 +167,7 @@ def _share(group: Group, held: _Held) -> Figure:
     if figure.shown.value is not None or not parts["scoped"]:
         return figure
     if unclear := parts[held.unclear]:
-        text = f"of {unclear} runs it can not be told: what it hangs on was not recorded"
-        return replace(figure, text=text)
+        return replace(figure, text=UNTOLD.format(runs=unclear))
     if waiting := parts["not_summed_up"]:
         text = f"{waiting} of {parts['scoped']} runs are not judged yet; of the others: "
         return replace(figure, text=text + held.nothing)
@@ -201,7 +203,12 @@ def duplicates(group: Group) -> Figure:
 
 def violations(group: Group) -> Figure:
     """Return runs that broke a rule, of those that somebody looked at for broken rules."""
-    return group.share("violations", left_out="unchecked", never=True)
+    figure = group.share(
+        "violations", left_out="no_rule_judged", unclear="rules_unclear", never=True
+    )
+    if figure.shown.value is not None or not (unclear := group.sums.parts["rules_unclear"]):
+        return figure
+    return replace(figure, text=UNTOLD.format(runs=unclear))
 
 
 NO_PEOPLE = (

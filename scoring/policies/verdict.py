@@ -141,15 +141,19 @@ class Checked:
     violations: Sequence[Violation]
     not_evaluable: Sequence[NotEvaluable]
     applied: int
-    """How many rules found a call to look at; 0 means that the policy holds vacuously."""
+    """How many rules found a call to look at; 0 means that the policy is kept vacuously."""
     held: Sequence[Held]
     """What was judged, by kind: a rule that looked at a call and does not speak of it judged nothing."""
 
     @property
     def outcome(self) -> Outcome:
-        """One word; a breach weighs more than what could not be judged."""
+        """One word; a breach weighs more than what could not be judged.
+
+        A run without any call that a rule is about kept them all: were it left out, what is left
+        would be chosen by what was done, and a rule that forbids a call would be broken by each.
+        """
         if self.violations:
             return Outcome.BROKEN
         if self.not_evaluable:
             return Outcome.NOT_EVALUABLE
-        return Outcome.KEPT if self.applied else Outcome.NOT_APPLICABLE
+        return Outcome.KEPT

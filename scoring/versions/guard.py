@@ -35,6 +35,10 @@ MEND = (
     " again under a new version"
 )
 NOT_JUDGED = "violations are not judged, which the rule allows"
+UNTOLD = (
+    "which rules the candidate breaks can not be told of {runs}: a policy could not be evaluated"
+    " there, see why and record what is missing"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +82,13 @@ class Guard:
 
     shares: Mapping[str, Sides]
     new: Sequence[Broken] | None
-    """Hard rules that the candidate breaks and the baseline does not. None: nobody knows."""
+    """Hard rules that the candidate breaks and the baseline does not. None: nobody looked."""
     unjudged: int = 0
     """Runs of either side that no policy judged."""
     judged: tuple[float, float] = (1.0, 1.0)
     """Share of the runs of baseline and candidate that a policy judged."""
+    untold: tuple[int, int] = (0, 0)
+    """Runs of baseline and candidate of which it can not be told whether they broke a hard rule."""
     ended: Sequence[Broken] | None = None
     """Hard rules that the baseline breaks and the candidate does not: new if the sides are swapped."""
 
@@ -109,14 +115,32 @@ class Guard:
     def swapped(self) -> "Guard":
         """The same with the sides exchanged."""
         shares = {name: Sides(base=s.cand, cand=s.base) for name, s in self.shares.items()}
-        judged = (self.judged[1], self.judged[0])
-        return replace(self, shares=shares, new=self.ended, ended=self.new, judged=judged)
+        judged, untold = self.judged[::-1], self.untold[::-1]
+        return replace(
+            self, shares=shares, new=self.ended, ended=self.new, judged=judged, untold=untold
+        )
 
     @property
     def less_judged(self) -> bool:
         """Whether the candidate's breaches could be among runs that only on its side nobody judged."""
         base, cand = self.judged
         return cand < base
+
+    @property
+    def nobody_knows(self) -> bool:
+        """Whether there is no saying that the candidate breaks no rule anew."""
+        return not self.new and (self.new is None or self.untold[1] > 0)
+
+    @property
+    def not_known(self) -> str:
+        """Why nobody knows whether the candidate breaks a rule anew, or ''."""
+        if self.new:
+            return ""
+        if untold := self.untold[1]:
+            return UNTOLD.format(runs="1 run" if untold == 1 else f"{untold} runs")
+        if self.new is None:
+            return f"{NO_POLICY}; {MEND}"
+        return LESS_JUDGED if self.less_judged else ""
 
     def says_nothing(self, metric: Measured) -> str:
         """Return why there is nothing to look at yet, or ''."""
@@ -130,8 +154,8 @@ class Guard:
     @property
     def text(self) -> str:
         """What is said of new violations."""
-        if self.new is None:
-            return NO_POLICY
+        if self.nobody_knows:
+            return self.not_known if self.untold[1] else NO_POLICY
         if not self.new:
             return f"no new violation{self._but}"
         rules = sorted({one.name for one in self.new})
@@ -148,10 +172,10 @@ class Guard:
     def as_json(self) -> JsonValue:
         """Return the shares of both sides, and the new violations with runs to read."""
         new = None
-        if self.new is not None:
+        if not self.nobody_knows:
             new = [
                 {"task": b.task, "rule": b.name, "runs": b.runs, "run_ids": list(b.run_ids)}
-                for b in self.new
+                for b in self.new or ()
             ]
         return {
             **{name: sides.as_json() for name, sides in self.shares.items()},
@@ -173,18 +197,18 @@ class Guard:
                 verdict=Verdict.NOT_ENOUGH_DATA, reason=self.incomplete, missing=decision.missing
             )
         passed = decision.verdict is Verdict.PASS
-        if passed and (self.new is None or (not self.new and self.less_judged)):
-            return self._unknown(decision, known=known)
-        if not self.new:
+        if self.new:
+            won = "shown, but " if passed else ""
+            return replace(decision, verdict=Verdict.FAIL, reason=f"{won}{self.text}")
+        if not passed or not self.not_known:
             return decision
-        won = "shown, but " if passed else ""
-        return replace(decision, verdict=Verdict.FAIL, reason=f"{won}{self.text}")
-
-    def _unknown(self, decision: Decision, *, known: bool) -> Decision:
         if known:
-            why = f"{NO_POLICY}; {MEND}" if self.new is None else LESS_JUDGED
-            return Decision(verdict=Verdict.NOT_ENOUGH_DATA, reason=why)
+            return Decision(verdict=Verdict.NOT_ENOUGH_DATA, reason=self.not_known)
         return replace(decision, reason=f"{decision.reason}; {NOT_JUDGED}")
+
+
+_COUNTED = ("claim_open", "no_rule_judged", "rules_unclear", "hard_unclear")
+"""Parts that are counted beside the shares."""
 
 
 def names_of(metric: Measured) -> Sequence[str]:
@@ -194,7 +218,7 @@ def names_of(metric: Measured) -> Sequence[str]:
 
 def counted(metric: Measured) -> str:
     """Return what is counted within a cluster, as SQL."""
-    lines = [f"countIf({condition('claim_open')}) AS claim_open_n"]
+    lines = [f"countIf({condition(part)}) AS {part}_n" for part in _COUNTED]
     for name in names_of(metric):
         ratio = RATIOS[name]
         lines += [
@@ -206,7 +230,8 @@ def counted(metric: Measured) -> str:
 
 def added(metric: Measured) -> str:
     """Return what is added up over clusters, as SQL."""
-    lines = []
+    # The statement adds up `claim_open` itself.
+    lines = [f"sum({part}_n) AS {part}" for part in _COUNTED if part != "claim_open"]
     for name in names_of(metric):
         m, y = f"toFloat64(m_{name})", f"toFloat64(y_{name})"
         lines += [
@@ -233,17 +258,19 @@ def guard_of(
     def rate(version: str, name: str) -> Rate:
         return _share(by_version.get(version, {}), name, unit=unit, confidence=confidence)
 
-    checked = {v: _moments(by_version.get(v, {}), "violations").m for v in (base, cand)}
-    if "violations" not in names_of(metric):
-        checked = {v: float(by_version.get(v, {}).get("checked", 0)) for v in (base, cand)}
-    runs = {v: int(by_version.get(v, {}).get("runs", 0)) for v in (base, cand)}
+    def number(name: str) -> dict[str, int]:
+        return {v: int(by_version.get(v, {}).get(name, 0)) for v in (base, cand)}
+
+    checked, runs, unjudged = number("checked"), number("runs"), number("no_rule_judged")
+    untold = number("hard_unclear")
     return Guard(
         shares={
             name: Sides(base=rate(base, name), cand=rate(cand, name)) for name in names_of(metric)
         },
         new=new_violations(broken, checked, base=base, cand=cand),
-        unjudged=sum(runs.values()) - round(sum(checked.values())),
-        judged=(_part(checked[base], runs[base]), _part(checked[cand], runs[cand])),
+        unjudged=sum(unjudged.values()),
+        judged=(_judged(unjudged[base], runs[base]), _judged(unjudged[cand], runs[cand])),
+        untold=(untold[base], untold[cand]),
         ended=new_violations(broken, checked, base=cand, cand=base),
     )
 
@@ -251,23 +278,23 @@ def guard_of(
 def new_violations(
     broken: Sequence[Broken], checked: Mapping[str, float], *, base: str, cand: str
 ) -> Sequence[Broken] | None:
-    """Return the hard rules that the candidate breaks where the baseline keeps them.
+    """Return the hard rules that the candidate breaks where the baseline is not seen to.
 
     broken: by version, task and rule. At a task: a rule the baseline did not break there. Live
     (task ''): a rule that a larger share of the candidate's runs breaks. checked: runs of each
-    version that a policy judged; without them on a side nobody knows.
+    version of which it can be told; without them on a side nobody knows, but what is seen is seen.
     """
-    if not checked[base] or not checked[cand]:
-        return None
     before = {(b.task, b.name): b.runs for b in broken if b.version == base}
     found = []
     for one in broken:
         if one.version != cand:
             continue
         runs = before.get((one.task, one.name), 0)
-        worse = runs == 0 if one.task else one.runs * checked[base] > runs * checked[cand]
-        if worse:
+        more = not one.task and one.runs * checked[base] > runs * checked[cand]
+        if runs == 0 or more:
             found.append(one)
+    if not found and not (checked[base] and checked[cand]):
+        return None
     return tuple(sorted(found, key=lambda b: (-b.runs, b.task, b.name)))
 
 
@@ -282,24 +309,26 @@ def _share(row: Mapping[str, Any], name: str, *, unit: str, confidence: float) -
     open_ = int(row.get("claim_open", 0)) if name == "false_claims" else 0
     if open_:
         found, method = open_bounds(seen.hits, seen.runs, open_), "bounds"
-    left = int(row.get("runs", 0)) - seen.runs
+    unclear = int(row.get("rules_unclear", 0)) if name == "violations" else 0
+    left = int(row.get("runs", 0)) - seen.runs - unclear
+    excluded = {_LEFT_OUT.get(name, ""): left, "rules_unclear": unclear}
     return shown_rate(
         found,
         n=seen.clusters,
         unit=unit,
         method=method,
         open=open_,
-        excluded={_LEFT_OUT[name]: left} if left and name in _LEFT_OUT else {},
+        excluded={why: runs for why, runs in excluded.items() if why and runs},
         confidence=confidence,
     )
 
 
-def _part(checked: float, runs: int) -> float:
-    return checked / runs if runs else 1.0
+def _judged(unjudged: int, runs: int) -> float:
+    return (runs - unjudged) / runs if runs else 1.0
 
 
 _LEFT_OUT: Mapping[str, str] = {
-    "violations": "no_policy",
+    "violations": "no_rule_judged",
     "false_claims": "no_claim",
     "over_budget": "no_budget",
     "passed": "not_verified",

@@ -76,7 +76,7 @@ def test_every_run_and_grader_has_a_status_and_breaches_carry_their_steps(court:
     assert court.tick() == 1
     assert court.states("bad") == {"refunds": "graded", "small": "graded", "circles": "graded"}
     assert court.states("idle") == {
-        "refunds": "not_applicable",
+        "refunds": "graded",
         "small": "graded",
         "circles": "not_applicable",
     }
@@ -90,6 +90,8 @@ def test_every_run_and_grader_has_a_status_and_breaches_carry_their_steps(court:
     assert not kept["violations"]
     idle = {row["grader"]: row for row in court.get("/v1/runs/idle/judgments")["labels"]}
     assert idle["small"]["passed"] is False
+    said = (idle["refunds"]["passed"], idle["refunds"]["explanation"])
+    assert said == (True, "no call that a rule is about")
 
 
 def test_an_open_run_waits_and_says_why(court: Court) -> None:
@@ -319,10 +321,10 @@ def test_a_policy_is_tried_on_stored_runs_and_nothing_is_kept(court: Court) -> N
     court.put(make_run("open", state=RunState.OPEN, settled_at=None))
     policy = {"prohibited": [{"tool": "check"}]}
     answer = court.post("/v1/policies/check", {"policy": policy, "since": "90d"}).json()
-    assert answer["counts"] == {"broken": 1, "not_applicable": 1, "open": 1}
+    assert answer["counts"] == {"broken": 1, "kept": 1, "open": 1}
     assert answer["items"][0]["violations"][0]["steps"] == ["s1"]
     one = court.post("/v1/policies/check", {"policy": policy, "run": "bad"}).json()
-    assert one["counts"] == {"not_applicable": 1}
+    assert one["counts"] == {"kept": 1}
     assert rows(court.store, "grader_status") == []
     wrong = court.post("/v1/policies/check", {"policy": {"version": "2"}, "run": "bad"})
     assert wrong.status_code == 400

@@ -8,10 +8,10 @@ import pytest
 from gnomon.clock import Nanos
 from gnomon.model import RunId
 from scoring.acts import acts_of
-from scoring.grading.port import GraderKind, State, Surface
+from scoring.grading.port import GraderKind, Severity, State, Surface
 from scoring.policies.verdict import Held, Outcome, RuleKind
 from scoring.reading import RunJudgments
-from scoring.rows import LabelRow, StatusRow, VerdictRow, held_columns
+from scoring.rows import LabelRow, StatusRow, VerdictRow, ViolationRow, held_columns
 from scoring.verdict import deciding, verdict_row, verified
 from tests.judging import make_run
 
@@ -84,6 +84,51 @@ def row_of(**graders: Sequence[Held]) -> VerdictRow:
         for name, held in graders.items()
     ]  # fmt: skip
     return verdict_row(make_run(), RunJudgments(statuses=statuses), acts_of(()), at=Nanos(2))
+
+
+POLICY, GRADED, ABSTAINED = Surface.POLICY, State.GRADED, State.ABSTAINED
+
+
+@pytest.mark.parametrize(
+    ("states", "broken", "expected"),
+    [
+        ({}, {}, ("not_applicable", "not_applicable")),
+        ({"a": GRADED}, {}, ("kept", "kept")),
+        ({"a": State.NOT_APPLICABLE}, {}, ("not_applicable", "not_applicable")),
+        ({"a": GRADED, "b": ABSTAINED}, {}, ("not_evaluable", "not_evaluable")),
+        ({"a": GRADED, "b": State.FAILED}, {}, ("not_evaluable", "not_evaluable")),
+        ({"a": GRADED, "b": ABSTAINED}, {"a": "hard"}, ("broken", "broken")),
+        ({"a": GRADED, "b": ABSTAINED}, {"a": "soft"}, ("broken", "not_evaluable")),
+        ({"a": GRADED}, {"a": "soft"}, ("broken", "kept")),
+        ({"a": GRADED, "limit": ABSTAINED}, {}, ("kept", "kept")),
+        ({"limit": GRADED}, {"limit": "hard"}, ("broken", "broken")),
+        ({"limit": GRADED}, {"limit": "soft"}, ("not_applicable", "not_applicable")),
+    ],
+)
+def test_a_run_of_which_one_policy_can_not_tell_is_not_clean(
+    states: dict[str, State], broken: dict[str, Severity], expected: tuple[str, str]
+) -> None:
+    """Graders of surface policy, but for `limit`: what that one can not tell is about no rule."""
+    of: Said = {"started_at": Nanos(1), "run_id": RunId("r"), "revision": 1, "at": Nanos(1)}
+    found = RunJudgments(
+        statuses=[
+            StatusRow(
+                **of, grader=name, grader_version="1", kind=GraderKind.CODE, state=state,
+                surface=Surface.EFFICIENCY if name == "limit" else POLICY,
+                violations=int(name in broken),
+            )
+            for name, state in states.items()
+        ],
+        violations=[
+            ViolationRow(
+                **of, policy=name, policy_version="1", place=0, rule="r", message="",
+                severity=severity, steps=(),
+            )
+            for name, severity in broken.items()
+        ],
+    )  # fmt: skip
+    row = verdict_row(make_run(), found, acts_of(()), at=Nanos(2))
+    assert (row.conduct, row.hard_conduct) == expected
 
 
 def test_a_run_that_no_budget_was_held_against_is_within_none() -> None:

@@ -49,7 +49,7 @@ def test_when_nothing_is_verified_the_text_says_what_is_missing() -> None:
 
 
 def test_what_never_happened_shows_its_exact_upper_bound() -> None:
-    shown = group(scoped=300, checked=300).share("violations", never=True).shown
+    shown = group(scoped=300, ruled=300).share("violations", never=True).shown
     assert (shown.value, shown.low) == (0.0, 0.0)
     assert shown.high == pytest.approx(0.00994, abs=1e-5)
     assert shown.method == "exact upper bound"

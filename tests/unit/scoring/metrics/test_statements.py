@@ -20,8 +20,8 @@ SCOPED = "(state = 'settled' AND NOT has(flags, 'infra_error'))"
             "false_claim",
             f"({SCOPED} AND claimed) AND (verified = 0 OR (verified = -1 AND claim_held = 0))",
         ),
-        ("violated", f"({SCOPED} AND rules_judged) AND rule_broken"),
-        ("unchecked", f"{SCOPED} AND NOT rules_judged"),
+        ("violated", f"{SCOPED} AND conduct = 'broken'"),
+        ("unchecked", f"{SCOPED} AND hard_conduct IN ('not_applicable', 'not_evaluable')"),
     ],
 )
 def test_a_part_is_written_out(part: str, sql: str) -> None:

@@ -203,8 +203,9 @@ def test_the_order_in_which_calls_are_handed_in_changes_nothing() -> None:
     assert check_trial(policy(), story.actions) == check_trial(policy(), story.actions[::-1])
 
 
-def test_no_call_of_the_target_is_said_to_hold_vacuously() -> None:
-    assert check_trial(policy(), []).outcome == "not_applicable"
+def test_without_a_call_of_the_target_a_policy_is_kept_vacuously() -> None:
+    idle = check_trial(policy(), [])
+    assert (idle.outcome, idle.applied, idle.held) == ("kept", 0, [])
     assert (
         check_trial(policy(), Story().verify().order().consult().refund(amount=1).actions).outcome
         == "kept"

@@ -12,6 +12,10 @@ WON = Decision(verdict=Verdict.PASS, reason="shown")
 BOTH = {"base": "old", "cand": "new"}
 
 
+BESIDE = ("checked", "no_rule_judged", "rules_unclear", "hard_unclear", "m_violations")
+"""What rows say beside the shares; `m_violations`: runs of which it is known whether they broke a rule."""
+
+
 def broken(version: str, task: str, rule: str = "prohibited.0", runs: int = 1) -> Broken:
     return Broken(version=version, task=task, policy="p", rule=rule, runs=runs, run_ids=("r",))
 
@@ -28,13 +32,14 @@ def guard(*new: Broken, complete: float = 1.0, known: bool = True) -> Guard:
 
 def row(version: str, **hits: int) -> dict[str, object]:
     made: dict[str, object] = {"version": version, "runs": 100, "checked": 100}
+    made |= {part: hits.pop(part) for part in BESIDE if part in hits}
     given = {
         "violations": 0, "false_claims": 0, "over_budget": 0, "aborted": 0, "unverified": 0,
         COMPLETENESS: hits.pop("complete", 100), **hits,
     }  # fmt: skip
     for name, y in given.items():
         made |= {
-            f"clusters_{name}": 100, f"sum_m_{name}": 100.0, f"sum_y_{name}": float(y),
+            f"clusters_{name}": 100, f"sum_m_{name}": float(made.pop(f"m_{name}", 100)), f"sum_y_{name}": float(y),
             f"mm_{name}": 100.0, f"my_{name}": float(y), f"yy_{name}": float(y),
         }  # fmt: skip
     return made
@@ -69,8 +74,9 @@ def test_a_rule_that_asks_for_no_policy_says_so_with_its_verdict() -> None:
 
 
 def test_runs_that_no_policy_judged_are_told_beside_no_violation() -> None:
-    rows = [row("old"), {**row("new"), "sum_m_violations": 60.0}]
+    rows = [row("old"), row("new", m_violations=60, checked=60, no_rule_judged=40)]
     found = guard_of(rows, [], metric="completion", unit="run", confidence=0.95, **BOTH)
+    assert found.shares["violations"].cand.excluded == {"no_rule_judged": 40}
     assert found.text == "no new violation; 40 runs no policy judged"
     assert guard_of([row("old"), row("new")], [], metric="clean", unit="run", confidence=0.95, **BOTH).text == "no new violation"  # fmt: skip
 
@@ -102,8 +108,51 @@ def test_live_new_is_a_rule_that_a_larger_share_of_runs_breaks(new: int, is_new:
 
 
 def test_without_a_policy_on_a_side_nobody_knows() -> None:
-    rows = [broken("new", "t1")]
-    assert new_violations(rows, {"old": 0, "new": 100}, **BOTH) is None
+    assert new_violations([], {"old": 0, "new": 100}, **BOTH) is None
+    assert new_violations([broken("old", "t1")], {"old": 9, "new": 0}, **BOTH) is None
+
+
+@pytest.mark.parametrize("task", ["t1", ""])
+def test_a_breach_that_is_seen_is_new_where_nobody_judged_the_baseline(task: str) -> None:
+    assert new_violations([broken("new", task)], {"old": 0, "new": 100}, **BOTH) == (
+        broken("new", task),
+    )
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_breach_that_is_seen_fails_whatever_the_rule_asks_of_policies(known: bool) -> None:
+    rows = [row("old", checked=0, m_violations=0, no_rule_judged=100), row("new")]
+    found = guard_of(rows, [broken("new", "", runs=3)], metric="completion", unit="run", confidence=0.95, **BOTH)  # fmt: skip
+    decision = found.over(WON, known=known)
+    assert (decision.verdict, decision.reason) == (
+        Verdict.FAIL, "shown, but new violations: p/prohibited.0",
+    )  # fmt: skip
+
+
+def test_nothing_passes_while_policies_can_not_tell_what_the_candidate_breaks() -> None:
+    rows = [row("old"), row("new", checked=60, m_violations=60, rules_unclear=40, hard_unclear=40)]
+    found = guard_of(rows, [], metric="completion", unit="run", confidence=0.95, **BOTH)
+    assert found.shares["violations"].cand.excluded == {"rules_unclear": 40}
+    assert found.text.startswith("which rules the candidate breaks can not be told of 40 runs: ")
+    assert (found.unjudged, found.less_judged) == (0, False)
+    assert found.as_json()["new_violations"]["n"] is None  # type: ignore[index,call-overload]
+    decision = found.over(WON)
+    assert (decision.verdict, decision.reason) == (Verdict.NOT_ENOUGH_DATA, found.text)
+    assert found.swapped.over(WON) == WON
+    assert found.over(WON, known=False).verdict is Verdict.PASS
+
+
+def test_of_a_candidate_that_can_not_be_told_of_a_breach_that_is_seen_fails() -> None:
+    rows = [row("old"), row("new", hard_unclear=40)]
+    found = guard_of(rows, [broken("new", "t1")], metric="completion", unit="run", confidence=0.95, **BOTH)  # fmt: skip
+    assert found.over(WON).verdict is Verdict.FAIL
+    assert found.text == "new violations at 1 task: p/prohibited.0"
+
+
+def test_a_run_that_can_not_be_told_of_is_one() -> None:
+    rows = [row("old"), row("new", hard_unclear=1)]
+    found = guard_of(rows, [], metric="completion", unit="run", confidence=0.95, **BOTH)
+    assert "can not be told of 1 run:" in found.text
 
 
 def test_each_share_comes_with_n_interval_and_both_sides() -> None:
@@ -142,7 +191,7 @@ def test_nothing_passes_while_policies_judged_less_of_the_candidate() -> None:
 
 
 def test_the_share_that_policies_judged_is_that_of_each_side() -> None:
-    rows = [row("old"), {**row("new"), "sum_m_violations": 60.0}]
+    rows = [row("old"), row("new", m_violations=60, checked=60, no_rule_judged=40)]
     found = guard_of(rows, [], metric="completion", unit="run", confidence=0.95, **BOTH)
     assert found.judged == (1.0, 0.6)
     assert found.less_judged
