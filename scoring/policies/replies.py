@@ -225,10 +225,11 @@ def _told(value: JsonValue) -> bool:
 
 
 def _id(value: JsonValue) -> bool:
-    """Return whether a text is one word with letters and digits in it."""
+    """Return whether a text is one word with letters and digits in it, or `A-XKQ`."""
     if not isinstance(value, str) or len(value.split()) != 1:
         return False
-    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    lettered = value[0].isupper() and value[1:2] == "-"
+    return lettered or (any(map(str.isdigit, value)) and any(map(str.isalpha, value)))
 
 
 def _no_grant(says: Says) -> Says:

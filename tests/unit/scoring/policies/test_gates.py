@@ -63,6 +63,7 @@ ASKED: list[JsonValue] = [
 
 GRANTED: list[JsonValue] = [
     {"status": "granted", "approval": "A-1"},
+    {"status": "granted", "approval": "A-XKQ"},
     {"approved": True},
     {"isApproved": "yes"},
     {"approval_granted": 1},
