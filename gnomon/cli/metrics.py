@@ -203,12 +203,19 @@ def _points(found: JsonValue, missing: int = 0) -> str:
     return f"{told}; a reading aid, not a test" if "exploratory" in found["flags"] else told
 
 
+_NO_INTERVAL = (
+    ("few_clusters", "too few clusters on a side to see how they vary"),
+    ("no_spread", "all units are alike, so nothing tells how they vary"),
+)
+
+
 def _interval(found: JsonValue) -> str:
     """Tell the value and its limits; a limit that does not exist is said, never left out."""
     value, low, high = (_number(found[end], "difference") for end in ("value", "low", "high"))
     level = f"{100 * found['confidence']:.4g} %"
     if found["low"] is None and found["high"] is None:
-        return f"{value} points, no interval"
+        why = next((f": {words}" for flag, words in _NO_INTERVAL if flag in found["flags"]), "")
+        return f"{value} points, no interval{why}"
     return f"{value} points, {level} [{low}, {high}]"
 
 
@@ -238,11 +245,13 @@ def _beside(found: JsonValue) -> str:
 
 
 def _mix(mix: JsonValue) -> None:
+    known = mix["mix"] is not None
     show.facts(
         [
-            (f"mix of {mix['slice']}", f"{100 * mix['mix']:+.2f} points"),
-            ("rate", f"{100 * mix['rate']:+.2f} points"),
+            (f"mix of {mix['slice']}", f"{100 * mix['mix']:+.2f} points" if known else mix["text"]),
+            ("rate", f"{100 * mix['rate']:+.2f} points" if known else None),
             ("adjusted", _points(mix["adjusted"])),
+            ("undecided inside", mix["adjusted"]["open"] or None),
         ]
     )
 

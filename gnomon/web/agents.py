@@ -268,6 +268,8 @@ def _mix(judging: Judging, asked: Asked, now: Nanos, versions: Sequence[str]) ->
     if found is None:
         return ""
     effects = found.effects
+    if effects is None:
+        return f"From {base} to {cand}, in the weeks both ran: {found.why_nothing}."
     return (
         f"From {base} to {cand}, in the weeks both ran, verified runs changed by"
         f" {points(effects.total)} points: {points(effects.mix)} by another mix of {found.name},"

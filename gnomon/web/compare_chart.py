@@ -29,11 +29,24 @@ class Chart:
 def words(found: Difference) -> str:
     """Return a difference with its interval, or its bounds."""
     if found.value is not None:
-        return f"{points(found.value)} points, {interval_words(found)}"
+        return f"{points(found.value)} points, {interval_words(found)}{_without(found)}"
     if bounded(found):
         ends = span_words(found.low or 0, found.high or 0, "difference")
         return f"{ends} between the worst and the best case of what is undecided"
-    return "no data"
+    return f"no data{_without(found)}"
+
+
+def _without(found: Difference) -> str:
+    """Say why there is no interval, where a flag does."""
+    if found.low is not None or found.high is not None:
+        return ""
+    return next((f": {why}" for flag, why in _NO_INTERVAL.items() if flag in found.flags), "")
+
+
+_NO_INTERVAL = {
+    "few_clusters": "too few clusters on a side to see how they vary",
+    "no_spread": "all units are alike, so nothing tells how they vary",
+}
 
 
 def finding(answer: Answer, found: Difference, what: str) -> str:

@@ -17,6 +17,7 @@ from gnomon.web.scoped import Asked
 from scoring.stats.gates import Verdict
 from scoring.stats.results import Difference
 from scoring.versions.answers import WITHHELD, Live, OnTasks
+from scoring.versions.mix import Mix
 from scoring.versions.ruling import Ruling
 from scoring.versions.tasks import ChangedTask, TaskRuns
 
@@ -251,19 +252,14 @@ def live_part(found: Live) -> LivePart:
     if found.mix is not None:
         name = found.mix.name
         effects.append((f"inside {name}", found.mix.adjusted, False))
-        parts = found.mix.effects
-        mix = (
-            f"Of {points(parts.total)} points, {points(parts.mix)} come from another mix of {name}"
-            f" and {points(parts.rate)} from the behaviour inside the slices; at the mix of"
-            f" {setting.base}, {setting.cand} would pass {percent(found.mix.standardised)}."
-        )
+        mix = _mix_words(found.mix, base=setting.base, cand=setting.cand)
         slices = [
             (
                 row.slice or "none",
                 count(row.base_runs),
-                _share(row.base_passed, row.base_runs),
+                _share(row.base_passed, row.base_runs, row.base_open),
                 count(row.cand_runs),
-                _share(row.cand_passed, row.cand_runs),
+                _share(row.cand_passed, row.cand_runs, row.cand_open),
             )
             for row in found.mix.rows
         ]
@@ -285,5 +281,19 @@ def live_part(found: Live) -> LivePart:
     )
 
 
-def _share(passed: int, runs: int) -> str:
-    return f"{count(passed)} of {count(runs)}" if runs else "–"
+def _mix_words(mix: Mix, *, base: str, cand: str) -> str:
+    parts = mix.effects
+    if parts is None:
+        return f"{mix.why_nothing}."
+    return (
+        f"Of {points(parts.total)} points, {points(parts.mix)} come from another mix of {mix.name}"
+        f" and {points(parts.rate)} from the behaviour inside the slices; at the mix of"
+        f" {base}, {cand} would pass {percent(mix.standardised)}."
+    )
+
+
+def _share(passed: int, runs: int, undecided: int) -> str:
+    if not runs:
+        return "–"
+    open_ = f", {count(undecided)} undecided" if undecided else ""
+    return f"{count(passed)} of {count(runs)}{open_}"

@@ -111,7 +111,7 @@ from scoring.stats.twophase import two_phase, two_phase_difference, unclear_diff
 from scoring.stats.unequal import hajek, hajek_rate, horvitz_thompson
 from scoring.stats.verdicts import tally, task_flags
 from scoring.stats.versions import compare_tasks
-from scoring.stats.weeks import compare_weeks, mantel_haenszel
+from scoring.stats.weeks import compare_clustered, compare_weeks, mantel_haenszel
 from scoring.stats.weighted import (
     Stratum,
     kish,
@@ -158,6 +158,7 @@ __all__ = [
     "cohen_kappa",
     "cohort",
     "combine_strata",
+    "compare_clustered",
     "compare_tasks",
     "compare_weeks",
     "crossing_probability",

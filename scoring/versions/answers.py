@@ -6,7 +6,8 @@ from gnomon.model import JsonValue
 from scoring.metrics.figures import NOT_ENOUGH
 from scoring.stats.results import Difference
 from scoring.versions.guard import Guard
-from scoring.versions.live import LiveFound, Mix
+from scoring.versions.live import LiveFound
+from scoring.versions.mix import Mix
 from scoring.versions.ruling import Ruling
 from scoring.versions.setting import Setting
 from scoring.versions.tasks import TaskComparison

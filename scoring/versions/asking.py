@@ -16,8 +16,9 @@ from scoring.metrics.scope import Scope
 from scoring.metrics.statements import Units, compiled
 from scoring.metrics.watched import Measured
 from scoring.versions import guard
+from scoring.versions.cells import Alike, Cell
 from scoring.versions.guard import Broken, Guard
-from scoring.versions.live import Both, Cell
+from scoring.versions.live import Both
 from scoring.versions.looks import Start
 from scoring.versions.manifests import Manifests, PinRow, manifests
 from scoring.versions.setting import SURFACE
@@ -112,6 +113,26 @@ class Asking:
             for worst, (new, old) in cases.items()
         }
         return found if self._units.cluster_by or found[None].repeated else None
+
+    def alike(self, asked: Sides, weeks: Sequence[int], by_slice: str) -> list[Alike]:
+        """Return the clusters of the weeks by slice and version, equal ones together."""
+        passed, undecided = PASSED[asked.metric]
+        rows = self._read(
+            "alike", asked.scope, by=f"slice:{by_slice}",
+            words={"passed": passed, "undecided": undecided},
+            versions=asked.versions, weeks=list(weeks),
+        )  # fmt: skip
+        names = ("slices", "versions", "runs", "passed", "undecided")
+        return [
+            Alike(
+                cells=[
+                    Cell(week=0, slice=slice_, version=version, runs=runs, passed=good, undecided=open_)
+                    for slice_, version, runs, good, open_ in zip(*(row[n] for n in names), strict=True)
+                ],
+                clusters=int(row["clusters"]),
+            )
+            for row in rows
+        ]  # fmt: skip
 
     def unit(self, *, repeated: bool) -> str:
         """Return what one unit of live runs is."""

@@ -36,6 +36,32 @@ FROM
     GROUP BY cluster
 );
 
+-- name: alike
+SELECT
+    arrayMap(one -> one.1, counts) AS slices,
+    arrayMap(one -> one.2, counts) AS versions,
+    arrayMap(one -> one.3, counts) AS runs,
+    arrayMap(one -> one.4, counts) AS passed,
+    arrayMap(one -> one.5, counts) AS undecided,
+    count() AS clusters
+FROM
+(
+    SELECT cluster, arraySort(groupArray((slice, version, runs_n, passed_n, undecided_n))) AS counts
+    FROM
+    (
+        SELECT
+            cluster, {{group}} AS slice, version,
+            count() AS runs_n, countIf({{passed}}) AS passed_n, countIf({{undecided}}) AS undecided_n
+        FROM (SELECT *, ifNull(agent_version, '') AS version FROM ({{judged}}))
+        WHERE {{scoped}} AND version IN {versions:Array(String)}
+            AND toUnixTimestamp(toDateTime(toStartOfWeek(started_at, 1), 'UTC')) IN {weeks:Array(UInt32)}
+        GROUP BY cluster, slice, version
+    )
+    GROUP BY cluster
+)
+GROUP BY counts
+ORDER BY counts;
+
 -- name: starts
 SELECT
     toUnixTimestamp(toDateTime(toStartOfWeek(started_at, 1), 'UTC')) AS week,

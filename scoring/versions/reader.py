@@ -13,13 +13,14 @@ from scoring.metrics.scope import Scope
 from scoring.metrics.watched import Measured, RuleSection
 from scoring.stats.gates import Decision, Verdict
 from scoring.stats.results import Difference
-from scoring.versions import live as weekly
 from scoring.versions import looks, rule
 from scoring.versions.answers import WITHHELD, Live, OnTasks, bare, honest, untested
 from scoring.versions.asking import Asking, Sides
+from scoring.versions.cells import common
 from scoring.versions.guard import Guard
-from scoring.versions.live import SAME_TASKS, LiveFound
+from scoring.versions.live import SAME_TASKS, LiveFound, between_weeks
 from scoring.versions.looks import Look, TakenBy, TakenLook, Unit
+from scoring.versions.mix import mix
 from scoring.versions.registry import Registry, Ruled
 from scoring.versions.rule import Plan
 from scoring.versions.ruling import Ruling, Silence
@@ -336,19 +337,21 @@ class CompareReader:
     ) -> tuple[LiveFound, Guard]:
         cells = self._asking.cells(asked, name)
         both = {"base": asked.base, "cand": asked.cand}
-        weeks, _ = weekly.common(cells, **both)
+        weeks, _ = common(cells, **both)
         undecided = any(cell.undecided for cell in cells)
         clusters = self._asking.clusters(asked, weeks, undecided=undecided)
-        found = weekly.between_weeks(
+        unit = self._asking.unit(repeated=clusters is not None)
+        found = between_weeks(
             cells,
-            unit=self._asking.unit(repeated=clusters is not None),
+            unit=unit,
             clusters=clusters,
             confidence=confidence,
             **both,
         )
         parted = None
         if name is not None:
-            parted = weekly.mix(cells, name, confidence=confidence, **both)
+            alike = None if clusters is None else self._asking.alike(asked, weeks, name)
+            parted = mix(cells, name, unit=unit, clusters=alike, confidence=confidence, **both)
         guard = self._asking.guard_of_weeks(asked, weeks, confidence=_LEVEL)
         shared, runs = self._asking.at_shared_tasks(asked, weeks)
         live = LiveFound(difference=found, weeks=len(weeks), mix=parted, shared=shared, runs=runs)

@@ -1,7 +1,9 @@
 import pytest
 
 from scoring.stats.rates import newcombe
-from scoring.versions.live import Cell, between_weeks, common, mix
+from scoring.versions.cells import Cell, common
+from scoring.versions.live import between_weeks
+from scoring.versions.mix import mix
 
 WEEK = 604_800
 

@@ -9,10 +9,12 @@ from scoring.metrics.watched import RuleSection
 from scoring.stats.gates import Verdict
 from scoring.stats.shown import shown_rate
 from scoring.versions import rule
+from scoring.versions.cells import Cell
 from scoring.versions.guard import Broken, Guard, Sides
-from scoring.versions.live import Cell, LiveFound, between_weeks, mix
+from scoring.versions.live import LiveFound, between_weeks
 from scoring.versions.looks import Compared, TakenLook, until_decided
 from scoring.versions.mirror import mirrored
+from scoring.versions.mix import mix
 from scoring.versions.rule import Plan
 from scoring.versions.tasks import TaskRuns, on_tasks
 

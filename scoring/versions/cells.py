@@ -1,0 +1,86 @@
+"""Runs and passes of two versions by week and slice, and what both have."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from scoring.stats.results import Difference, Estimate
+from scoring.stats.weeks import Week
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """Settled runs of one version in one week and slice."""
+
+    week: int
+    """Seconds since 1970 at its Monday, UTC."""
+    slice: str
+    version: str
+    runs: int
+    passed: int
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alike:
+    """Clusters that have the very same runs in the common weeks."""
+
+    cells: Sequence[Cell]
+    """Of one of them, by slice and version."""
+    clusters: int
+
+
+def common(cells: Sequence[Cell], *, base: str, cand: str) -> tuple[list[int], dict[str, int]]:
+    """Return the weeks both versions have, and the runs outside of them by reason."""
+    weeks = {version: {c.week for c in cells if c.version == version} for version in (base, cand)}
+    both = weeks[base] & weeks[cand]
+    left = {
+        f"weeks_of_{name}_only": sum(c.runs for c in cells if c.version == version and c.week not in both)
+        for name, version in (("base", base), ("cand", cand))
+    }  # fmt: skip
+    return sorted(both), {reason: runs for reason, runs in left.items() if runs}
+
+
+def summed(cells: Sequence[Cell], key: str, *, base: str, cand: str, worst: int | None = None) -> dict[str, Week]:  # fmt: skip
+    """Return (x new, n new, x old, n old) by week or slice.
+
+    worst: 1 fails the undecided of the new side and passes those of the old, -1 the opposite;
+    None fails both.
+    """
+    found: dict[str, list[int]] = {}
+    lucky = {1: base, -1: cand}.get(worst or 0)
+    for cell in cells:
+        if cell.version not in {base, cand}:
+            continue
+        counts = found.setdefault(str(getattr(cell, key)), [0, 0, 0, 0])
+        place = 0 if cell.version == cand else 2
+        counts[place] += cell.passed + (cell.undecided if cell.version == lucky else 0)
+        counts[place + 1] += cell.runs
+    return {name: (a, b, c, d) for name, (a, b, c, d) in sorted(found.items())}
+
+
+def bounded(found: Callable[[int | None], Estimate | None], undecided: int) -> Estimate | None:
+    """Return what is found; while runs are undecided from the worst to the best case, no value."""
+    plain = found(None)
+    if not undecided or plain is None:
+        return plain
+    low, high = found(1), found(-1)
+    return Estimate(
+        value=None,
+        low=None if low is None else low.low,
+        high=None if high is None else high.high,
+        flags=(*plain.flags, "undecided"),
+    )
+
+
+_SWAPPED = {
+    f"{what}_of_{one}_only": f"{what}_of_{other}_only"
+    for what in ("weeks", "slices")
+    for one, other in (("base", "cand"), ("cand", "base"))
+}
+
+
+def swapped(found: Difference) -> Difference:
+    """Return a difference of live runs with the sides exchanged."""
+    excluded = {_SWAPPED.get(reason, reason): runs for reason, runs in found.excluded.items()}
+    turned = found.swapped
+    return replace(turned, excluded=excluded, changed=tuple(turned.changed))

@@ -1,0 +1,94 @@
+"""The difference inside slices over the real engine: clusters, repeated tasks, unverified runs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gnomon.cli import metrics as cli
+from gnomon.store.migrate import apply, shipped
+from gnomon.web.compare_parts import live_part
+from scoring.metrics.reader import MetricReader
+from scoring.metrics.scope import Scope
+from scoring.metrics.watched import MetricsWatched
+from scoring.versions.answers import Live
+from scoring.versions.reader import CompareReader
+from tests.judged_world import World
+from tests.stores import fresh_store
+
+TOPICS = MetricsWatched(slices={"topic": "topic"})
+CUSTOMERS = MetricsWatched(slices={"topic": "topic"}, cluster_by="customer_id")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with fresh_store("embedded", tmp_path) as store:
+        apply(store, shipped())
+        yield World(store)
+
+
+def compared(world: World, watched: MetricsWatched) -> Live:
+    reader = CompareReader(world.store, MetricReader(world.store, watched))
+    return reader.live(Scope(agent="desk"), base="rc3", cand="rc4")
+
+
+def customers(world: World, version: str, passing: int, name: str) -> None:
+    """Run 6 customers 3 times each: of the first so many every run passes, of the others none."""
+    for place in range(18):
+        keys = {"customer_id": f"{name}{place % 6}", "topic": "late"}
+        world.run(verified=place % 6 < passing, agent_version=version, keys=keys)
+
+
+def test_the_interval_inside_a_slice_is_that_of_customers(world: World) -> None:
+    customers(world, "rc3", 4, "a")
+    customers(world, "rc4", 3, "b")
+    found = compared(world, CUSTOMERS)
+    assert found.mix is not None
+    shown, plain = found.mix.adjusted, found.difference
+    assert (shown.value, shown.n, shown.unit) == (pytest.approx(-1 / 6), 6, "customer_id")
+    assert (plain.n, plain.unit) == (6, "customer_id")
+    # By hand: se² = (1/2·1/2 + 2/3·1/3) / 5, .3073; t at 10 degrees 2.23: -.167 ± .685.
+    assert shown.low == pytest.approx(-0.167 - 0.685, abs=2e-3)
+    assert shown.high == pytest.approx(-0.167 + 0.685, abs=2e-3)
+    runs = compared(world, TOPICS)
+    assert runs.mix is not None
+    assert (runs.mix.adjusted.n, runs.mix.adjusted.unit) == (18, "run")
+
+
+def test_one_customer_a_side_has_no_interval_and_page_and_terminal_say_why(world: World) -> None:
+    for version in ("rc3", "rc4"):
+        for verified in (True, True, False):
+            keys = {"customer_id": version, "topic": "late"}
+            world.run(verified=verified, agent_version=version, keys=keys)
+    found = compared(world, CUSTOMERS)
+    assert found.mix is not None
+    assert (found.mix.adjusted.value, found.mix.adjusted.low) == (0.0, None)
+    assert "no interval: too few clusters" in cli._points(found.mix.adjusted.as_json())
+    assert "no interval: too few clusters" in str(live_part(found).chart.chart)
+
+
+def test_unverified_runs_are_told_wherever_the_mix_is(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for place in range(8):
+        topic = {"topic": "late" if place % 2 else "broken"}
+        world.run(verified=True, keys=topic)
+        world.run(verified=None, agent_version="rc4", keys=topic)
+    found = compared(world, TOPICS)
+    assert found.mix is not None
+    shown = found.mix.adjusted
+    assert (found.difference.value, found.difference.open) == (None, 8)
+    assert (shown.value, shown.low, shown.high, shown.open) == (
+        None, found.difference.low, found.difference.high, 8,
+    )  # fmt: skip
+    page = live_part(found)
+    assert page.mix.startswith("8 of 16 runs are undecided")
+    assert [row[4] for row in page.slices] == ["0 of 4, 4 undecided"] * 2
+    assert [row[-1] for row in page.chart.rows] == ["8 undecided"] * 2
+    said = found.as_json()
+    assert isinstance(said, dict)
+    cli._mix(said["mix"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "8 of 16 runs are undecided" in told
+    assert "undecided inside 8" in told
+    assert "-100" not in told.split("95 %")[0]
