@@ -13,8 +13,9 @@ from scoring.reading import RunJudgments
 from scoring.rows import LabelRow, StatusRow, ViolationRow, held_columns
 from scoring.store import JudgmentWriter
 from scoring.verdict import verdict_row
+from scoring.versions.force import Force
 from scoring.versions.rule import Plan
-from scoring.versions.store import RuleBook, RuleRow, SeenRule
+from scoring.versions.store import RuleBook
 from tests.row_writer import RowWriter
 
 SECOND = 1_000_000_000
@@ -31,8 +32,10 @@ Said = tuple[list[StatusRow], list[LabelRow], list[ViolationRow]]
 def seen_first(store: Store, plan: Plan | None) -> None:
     """Note a rule as a process does that started before anybody ran."""
     assert plan is not None
-    seen = SeenRule(first_seen_at=BEFORE, versions=())
-    RuleBook(store).note_rule(RuleRow.of(plan, seen))
+    book = RuleBook(store)
+    rule = plan.rule.canonical()
+    place = 1 + len(book.log())
+    book.note(Force(place=place, digest=plan.digest, at=BEFORE, text=plan.text, rule=rule))
 
 
 class World:

@@ -156,6 +156,8 @@ def _registered(ruling: Ruling | None) -> str:
     if ruling is None or ruling.first_seen_at is None:
         return ""
     seen = f"first seen on {day(ruling.first_seen_at)}"
+    if ruling.late:
+        return f"{seen}, not in force when both versions had run"
     if not ruling.written_before:
         return seen
     return f"{seen}, before both versions had run; it counts all runs, whatever the period"

@@ -17,6 +17,7 @@ from scoring.metrics.statements import Units, compiled
 from scoring.metrics.watched import Measured
 from scoring.versions import guard
 from scoring.versions.cells import Alike, Cell
+from scoring.versions.force import Ran
 from scoring.versions.guard import Broken, Guard
 from scoring.versions.live import Both
 from scoring.versions.looks import Start
@@ -25,6 +26,7 @@ from scoring.versions.setting import SURFACE
 from scoring.versions.tasks import TaskRuns, task_of
 
 _ARRIVAL = ("agent_version", "business_keys", "last_received_at")
+_PLACES = ("agent_name", "agent_version", "environment", "origin", "business_keys")
 ALL_TRIALS = 2**32 - 1
 _NOBODY = "false"
 
@@ -236,25 +238,25 @@ class Asking:
         )
         return next((Nanos(row["first"]) for row in rows), None)
 
-    def versions_that_ran(self, scope: Scope, *, with_task: bool) -> list[tuple[str, str]]:
-        """Return agent and version of every run so far, settled or not."""
-        rows = self._read("versions_that_ran", scope, with_task=with_task)
-        return [(row["agent"], row["version"]) for row in rows]
+    def ran(self) -> Sequence[Ran]:
+        """Return every version of which there are runs, settled or not, and where they ran."""
+        rows = self._arrivals("ran", Scope(origin=None), _PLACES)
+        return [Ran(**{**row, "tasked": bool(row["tasked"])}) for row in rows]
 
-    def arrived(self, scope: Scope, moment: Nanos, *, with_task: bool) -> frozenset[str]:
-        """Return the versions of which a whole run had arrived by a moment, as runs are read now."""
-        runs = relations.runs(scope.where(self._units.slices), _ARRIVAL)
-        rows = self._store.read(
-            filled(self._sql["arrived"], arrivals=runs.sql),
-            tag="scoring.compare_arrived",
-            bind={
-                **runs.params,
-                "moment": int(moment),
-                "with_task": with_task,
-                "task": self._units.task,
-            },
+    def arrived(self, scope: Scope, *, with_task: bool) -> Mapping[str, Nanos]:
+        """Return when the first whole run of each version had arrived, as runs are read now."""
+        rows = self._arrivals("arrived", scope, _ARRIVAL, with_task=with_task)
+        return {row["version"]: Nanos(row["at"]) for row in rows}
+
+    def _arrivals(
+        self, name: str, scope: Scope, columns: Sequence[str], **more: Any
+    ) -> list[dict[str, Any]]:
+        runs = relations.runs(scope.where(self._units.slices), columns)
+        return self._store.read(
+            filled(self._sql[name], arrivals=runs.sql),
+            tag=f"scoring.compare_{name}",
+            bind={**runs.params, "task": self._units.task, **more},
         )
-        return frozenset(row["version"] for row in rows)
 
     def _read(
         self, name: str, scope: Scope, *, by: str = "", compared: str = "",

@@ -27,14 +27,6 @@ class Compared:
         """Both versions, whichever is the baseline: one series of looks for either order."""
         return frozenset((self.base, self.cand))
 
-    def overlaps(self, other: "Compared") -> bool:
-        """Return whether a run can be among those of both: None is all."""
-        mine = (self.agent, self.environment, self.origin)
-        theirs = (other.agent, other.environment, other.origin)
-        return self.pair == other.pair and all(
-            a is None or b is None or a == b for a, b in zip(mine, theirs, strict=True)
-        )
-
 
 TakenBy = Literal["job", "request"]
 
@@ -55,8 +47,6 @@ class TakenLook:
     """Who took it: the job when it was due, or whoever asked before the job could."""
     tasks: TaskComparison | None = None
     live: LiveFound | None = None
-    rules: Sequence[str] = ()
-    """Other rules that were known by then: what was seen may not choose between them."""
 
     @property
     def decided(self) -> bool:

@@ -194,11 +194,15 @@ WHERE j.state = 'graded' AND j.surface = {surface:String} AND version IN {versio
 GROUP BY version, grader, grader_version
 ORDER BY version, grader, grader_version;
 
--- name: versions_that_ran
-SELECT DISTINCT ifNull(agent_name, '') AS agent, ifNull(agent_version, '') AS version
-FROM {{runs}}
-WHERE NOT {with_task:Bool} OR business_keys[{task:String}] != ''
-ORDER BY agent, version;
+-- name: ran
+SELECT DISTINCT
+    ifNull(agent_name, '') AS agent,
+    ifNull(agent_version, '') AS version,
+    environment,
+    toString(origin) AS origin,
+    business_keys[{task:String}] != '' AS tasked
+FROM {{arrivals}}
+ORDER BY agent, version, environment, origin, tasked;
 
 -- name: first_runs
 SELECT version, uniqExact(cluster) AS units
@@ -229,16 +233,27 @@ WHERE at >= fromUnixTimestamp64Nano({moment:Int64}, 'UTC')
 HAVING count() > 0;
 
 -- name: arrived
-SELECT DISTINCT ifNull(agent_version, '') AS version
+SELECT ifNull(agent_version, '') AS version, toUnixTimestamp64Nano(min(last_received_at)) AS at
 FROM {{arrivals}}
-WHERE last_received_at <= fromUnixTimestamp64Nano({moment:Int64}, 'UTC')
-    AND (NOT {with_task:Bool} OR business_keys[{task:String}] != '')
+WHERE NOT {with_task:Bool} OR business_keys[{task:String}] != ''
+GROUP BY version
 ORDER BY version;
 
--- name: known
-SELECT DISTINCT digest
-FROM compare_rules
-ORDER BY digest;
+-- name: in_force
+SELECT place, digest, at, rule, text, ran
+FROM
+(
+    SELECT place, digest, toUnixTimestamp64Nano(compare_in_force.at) AS at, rule, text, ran
+    FROM compare_in_force
+    UNION ALL
+    SELECT
+        toUInt32(0) AS place, digest, toUnixTimestamp64Nano(min(first_seen_at)) AS at,
+        any(compare_rules.rule) AS rule, any(compare_rules.text) AS text,
+        argMin(versions, first_seen_at) AS ran
+    FROM compare_rules
+    GROUP BY digest
+)
+ORDER BY place, at, digest;
 
 -- name: progress
 SELECT
@@ -248,18 +263,6 @@ SELECT
 FROM compare_looks
 WHERE digest = {digest:String}
 GROUP BY versions;
-
--- name: looked_otherwise
-SELECT DISTINCT agent, environment, origin, base, cand
-FROM compare_looks
-WHERE digest != {digest:String} AND has(JSONExtract(result, 'rules', 'Array(String)'), {digest:String})
-ORDER BY agent, environment, origin, base, cand;
-
--- name: rule
-SELECT toUnixTimestamp64Nano(min(first_seen_at)) AS first_seen_at, argMin(versions, compare_rules.first_seen_at) AS versions
-FROM compare_rules
-WHERE digest = {digest:String}
-HAVING count() > 0;
 
 -- name: looks
 SELECT
@@ -273,7 +276,12 @@ SELECT
     argMin(l.result, (l.seen_at, l.result)) AS result,
     any(r.text) AS text
 FROM compare_looks AS l
-LEFT JOIN (SELECT digest, any(text) AS text FROM compare_rules GROUP BY digest) AS r ON r.digest = l.digest
+LEFT JOIN
+(
+    SELECT digest, any(text) AS text
+    FROM (SELECT digest, text FROM compare_in_force UNION ALL SELECT digest, text FROM compare_rules)
+    GROUP BY digest
+) AS r ON r.digest = l.digest
 WHERE (l.base, l.cand) IN (({base:String}, {cand:String}), ({cand:String}, {base:String}))
     AND ({agent:String} IN ('', l.agent) OR l.agent = '')
 GROUP BY digest, look

@@ -62,8 +62,8 @@ class CompareReader:
         return None if self.plan is None else self.plan.section
 
     def remember(self) -> None:
-        """Note the rule, so that nobody can say later that it was written before."""
-        self._registry.seen()
+        """Note that the rule, or none, is in force, so that nobody can choose one after looking."""
+        self._registry.log()
 
     def governs(self, on: str, metric: Measured | None = None, agent: str | None = None) -> bool:
         """Return whether the rule is about a kind of comparison, over all runs."""

@@ -1,20 +1,21 @@
-"""The rule in force: when it was first seen, which looks were taken under it, and what it says."""
+"""The rule of this process: whether it decides two versions, the looks under it, and what it says."""
 
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gnomon.clock import Clock, to_nanos
+from gnomon.clock import Clock, Nanos, to_nanos
 from scoring.metrics.scope import Scope
 from scoring.stats.gates import Decision
 from scoring.versions import looks
 from scoring.versions.asking import Asking, Sides
+from scoring.versions.force import Force, History, first_seen
 from scoring.versions.guard import Guard
 from scoring.versions.looks import Compared, Look, TakenBy, TakenLook
 from scoring.versions.mirror import mirrored
 from scoring.versions.rule import Plan, undecided
-from scoring.versions.ruling import Earlier, Ruling, Silence, written_after
-from scoring.versions.store import RuleBook, RuleRow, SeenRule, StoredLook
+from scoring.versions.ruling import Earlier, Ruling, Silence, was_in_force, written_after
+from scoring.versions.store import RuleBook, StoredLook
 
 NEAREST = 10
 """To so many versions before it a new one is compared unasked."""
@@ -60,49 +61,54 @@ class Registry:
         self._asking = asking
         self._clock = clock
         self._lock = threading.Lock()
-        self._seen: SeenRule | None = None
+        self._noted = False
 
-    def seen(self) -> SeenRule | None:
-        """Return when the rule was first seen; one never seen before is noted now."""
-        return None if self._plan is None else self._first_seen(self._plan)
-
-    def _first_seen(self, plan: Plan) -> SeenRule:
+    def log(self) -> Sequence[Force]:
+        """Return the rules that came into force; once in a process its own joins them."""
         with self._lock:
-            if self._seen is None:
-                self._seen = self._book.rule(plan.digest) or self._noted(plan)
-            return self._seen
+            log = self._book.log()
+            if not self._noted:
+                log = [*log, *self._coming(log)]
+                self._noted = True
+            return log
 
-    def _noted(self, plan: Plan) -> SeenRule:
-        ran = self._asking.versions_that_ran(plan.scope, with_task=plan.trials is not None)
-        seen = SeenRule(first_seen_at=to_nanos(self._clock()), versions=tuple(ran))
-        self._book.note_rule(RuleRow.of(plan, seen))
-        return seen
+    def _coming(self, log: Sequence[Force]) -> Sequence[Force]:
+        """Note the rule of this process, or that it has none, unless that is in force already."""
+        plan, last = self._plan, log[-1] if log else None
+        digest = "" if plan is None else plan.digest
+        if digest == (last.digest if last else ""):
+            return []
+        force = Force(
+            place=1 + (last.place if last else 0),
+            digest=digest,
+            at=to_nanos(self._clock()),
+            text="" if plan is None else plan.text,
+            rule="" if plan is None else plan.rule.canonical(),
+            ran=self._asking.ran(),
+        )
+        self._book.note(force)
+        return [force]
+
+    def _history(self, plan: Plan) -> History:
+        with_task = plan.trials is not None
+        arrived = self._asking.arrived(plan.scope, with_task=with_task)
+        return History.of(self.log(), plan.scope, arrived, with_task=with_task)
 
     def silence(self, plan: Plan, asked: Sides) -> Silence | None:
-        """Return why the rule decides nothing of two versions, or None where it was there before."""
+        """Return why the rule decides nothing of two versions, or None where it was in force."""
         compared = _about(asked.scope, asked.base, asked.cand)
-        seen = self._first_seen(plan)
         known = self._book.looks(compared)
-        others = _others(known, plan)
-        if compared.pair <= self._ran(plan, seen):
-            return Silence(why=written_after(seen.first_seen_at), late=True, earlier=others)
-        if any(one.digest == plan.digest for one in known):
-            return None  # its own look came first: of two rules that were there, that one decides
-        for one in others:
-            if one.compared.overlaps(compared) and plan.digest in one.taken.rules:
-                return Silence(why=one.comes_first, late=True, earlier=others)
-        return None
-
-    def _ran(self, plan: Plan, seen: SeenRule) -> frozenset[str]:
-        """Return the versions that had run when the rule was first seen.
-
-        What was noted then is never taken back. What had arrived by then joins it as it is read
-        now: it may have waited unread, or may name its version or task only since.
-        """
-        arrived = self._asking.arrived(
-            plan.scope, seen.first_seen_at, with_task=plan.trials is not None
-        )
-        return seen.ran(plan.scope.agent) | arrived
+        history = self._history(plan)
+        looked = any(one.digest == plan.digest for one in known)
+        if history.decides(plan.digest, compared.pair, looked=looked):
+            return None
+        before = history.until(compared.pair)
+        in_force = before[-1] if before else None
+        if in_force is None or plan.digest not in {one.digest for one in before}:
+            why = written_after(first_seen(history.log, plan.digest))
+        else:
+            why = was_in_force(in_force)
+        return Silence(why=why, late=True, earlier=_others(known, plan), in_force=in_force)
 
     def ripe(self, plan: Plan) -> list[tuple[str, str]]:
         """Return baseline and candidate wherever a look has its units and is not taken yet.
@@ -121,16 +127,14 @@ class Registry:
             common = self._asking.common_tasks(plan.scope, trials=plan.trials)
             reached = {pair: common.get(pair, 0) for pair in pairs}
         progress = self._book.progress(plan.digest)
-        ran = self._ran(plan, self._first_seen(plan))
-        others = self._book.looked_otherwise(plan.digest)
+        history = self._history(plan)
 
         def is_ripe(pair: tuple[str, str]) -> bool:
             compared = _about(plan.scope, *pair)
             taken, decided = progress.get(compared.pair, (0, False))
             if decided or taken == len(plan.sizes) or reached[pair] < plan.sizes[taken]:
                 return False
-            late = not taken and any(compared.overlaps(other) for other in others)
-            return not (late or compared.pair <= ran)
+            return history.decides(plan.digest, compared.pair, looked=taken > 0)
 
         return [pair for pair in pairs if is_ripe(pair)]
 
@@ -148,10 +152,7 @@ class Registry:
             )
             taken, waits = looks.take(plan.sizes, units, before, look)
             if len(taken) > len(before):
-                rules = [digest for digest in self._book.known() if digest != plan.digest]
-                taken[len(before) :] = [
-                    replace(one, by=by, rules=rules) for one in taken[len(before) :]
-                ]
+                taken[len(before) :] = [replace(one, by=by) for one in taken[len(before) :]]
             for one in taken[len(before) :]:
                 self._book.note_look(plan.digest, compared, one)
         return Ruled(
@@ -166,13 +167,12 @@ class Registry:
 
     def ruling(self, ruled: Ruled, decision: Decision) -> Ruling:
         """Return what the rule says, and how it came about."""
-        seen = self.seen()
         return Ruling(
             plan=ruled.plan,
             decision=decision,
             n=ruled.units,
             governs=True,
-            first_seen_at=None if seen is None else seen.first_seen_at,
+            first_seen_at=self._first_seen_at(),
             written_before=True,
             looks=ruled.taken,
             earlier=ruled.earlier,
@@ -180,17 +180,20 @@ class Registry:
 
     def silent(self, silence: Silence, guard: Guard, n: int) -> Ruling:
         """Return that the rule, if there is one, decides nothing; what breaks rules anew is told."""
-        seen = self.seen()
         breach = f"; {guard.text}" if silence.late and guard.new else ""
         return Ruling(
             plan=self._plan,
             decision=undecided(f"{silence.why}{breach}"),
             n=n,
             governs=silence.late,
-            first_seen_at=None if seen is None else seen.first_seen_at,
+            first_seen_at=self._first_seen_at(),
             written_before=False if silence.late else None,
+            in_force=silence.in_force,
             earlier=silence.earlier,
         )
+
+    def _first_seen_at(self) -> Nanos | None:
+        return None if self._plan is None else first_seen(self.log(), self._plan.digest)
 
 
 def _about(scope: Scope, base: str, cand: str) -> Compared:

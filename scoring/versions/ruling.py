@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gnomon.clock import Nanos, from_nanos, rfc3339
 from gnomon.model import JsonValue
 from scoring.stats.gates import Decision, Verdict
+from scoring.versions.force import Force
 from scoring.versions.looks import Compared, TakenLook
 from scoring.versions.rule import NO_RULE, Plan
 
@@ -18,6 +19,17 @@ def written_after(first_seen_at: Nanos) -> str:
     return (
         f"the rule was first seen on {day(first_seen_at)}, after runs of both versions had come in:"
         f" {READING}. To decide, {AGAIN}"
+    )
+
+
+def was_in_force(force: Force) -> str:
+    """Return why a rule decides nothing of versions that had both run under another, or under none."""
+    since = f"(since {day(force.at)})"
+    if not force.digest:
+        return f"when both versions had run, no rule was in force {since}: {READING}. To decide, {AGAIN}"
+    return (
+        f"when both versions had run, rule {force.digest} was in force {since}: {force.text};"
+        f" {READING}. To decide, write that rule again as it was, or {AGAIN}"
     )
 
 
@@ -39,14 +51,6 @@ class Earlier:
             f" {self.compared.base} at n = {self.taken.n}"
         )
 
-    @property
-    def comes_first(self) -> str:
-        """Why another rule, known by then, decides nothing of these versions any more."""
-        return (
-            f"these versions were looked at under rule {self.digest} first: {READING}. To decide,"
-            f" write that rule again as it was, or {AGAIN}"
-        )
-
     def as_json(self) -> JsonValue:
         """Return the rule and what it said."""
         return {"hash": self.digest, "text": self.text, "look": self.taken.as_json()}
@@ -58,7 +62,9 @@ class Silence:
 
     why: str
     late: bool = False
-    """The rule is about it, but came, or was taken up, after somebody could look."""
+    """The rule is about it, but was not in force when both versions had run."""
+    in_force: Force | None = None
+    """What was."""
     earlier: Sequence[Earlier] = ()
 
 
@@ -74,7 +80,9 @@ class Ruling:
     """Whether the rule is about this comparison."""
     first_seen_at: Nanos | None = None
     written_before: bool | None = None
-    """Whether the rule was there before anybody could look; None where it is about another."""
+    """Whether the rule was in force when both versions had run; None where it is about another."""
+    in_force: Force | None = None
+    """What was, where this rule is late: another rule, or none."""
     looks: Sequence[TakenLook] = ()
     earlier: Sequence[Earlier] = ()
     """Looks at these versions under other rules."""
@@ -110,6 +118,7 @@ class Ruling:
             "hash": self.digest,
             "first_seen_at": None if seen is None else rfc3339(seen),
             "written_before": self.written_before,
+            "in_force": None if self.in_force is None else self.in_force.as_json(),
             "governs": self.governs,
             "verdict": self.decision.verdict.value,
             "reason": self.decision.reason,

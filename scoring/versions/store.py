@@ -1,4 +1,4 @@
-"""Rules and looks in ClickHouse: when a rule was first seen, and what was seen at each look."""
+"""Rules and looks in ClickHouse: which rule was in force when, and what was seen at each look."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,32 +12,20 @@ from gnomon.clock import Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
 from scoring.stats.gates import Verdict
+from scoring.versions.force import Force, Ran
 from scoring.versions.looks import Compared, TakenLook
-from scoring.versions.rule import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleRow:
-    """One sighting of a rule."""
+class ForceRow:
+    """One rule that came into force."""
 
+    place: int
+    at: Nanos
     digest: str
-    first_seen_at: Nanos
     rule: str
-    """Its canonical JSON: what the digest is of."""
     text: str
-    versions: str
-    """JSON: agent and version of all that had run by then."""
-
-    @classmethod
-    def of(cls, plan: Plan, seen: "SeenRule") -> "RuleRow":
-        """Return the row of a rule that is seen for the first time."""
-        return cls(
-            digest=plan.digest,
-            first_seen_at=seen.first_seen_at,
-            rule=plan.rule.canonical(),
-            text=plan.text,
-            versions=json.dumps(seen.versions),
-        )
+    ran: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,19 +44,6 @@ class LookRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenRule:
-    """When a rule was first seen, and which versions had run by then."""
-
-    first_seen_at: Nanos
-    versions: Sequence[tuple[str, str]]
-    """Agent and version."""
-
-    def ran(self, agent: str | None) -> frozenset[str]:
-        """Return the versions of an agent, or of all, that had run by then."""
-        return frozenset(version for name, version in self.versions if agent in (None, name))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLook:
     """A look with the rule under which it was taken, and what it was about."""
 
@@ -83,6 +58,11 @@ def _looks() -> TypeAdapter[TakenLook]:
     return TypeAdapter(TakenLook)
 
 
+@lru_cache(maxsize=1)
+def _ran() -> TypeAdapter[Sequence[Ran]]:
+    return TypeAdapter(Sequence[Ran])
+
+
 class RuleBook:
     """Remembers rules and looks. Nothing is ever written over."""
 
@@ -90,29 +70,37 @@ class RuleBook:
         self._store = store
         self._sql = load("scoring.versions")
 
-    def rule(self, digest: str) -> SeenRule | None:
-        """Return the earliest sighting of a rule."""
-        rows = self._store.read(self._sql["rule"], tag="scoring.compare_rule", digest=digest)
-        for row in rows:
-            return SeenRule(
-                first_seen_at=Nanos(row["first_seen_at"]),
-                versions=tuple((agent, version) for agent, version in json.loads(row["versions"])),
+    def log(self) -> Sequence[Force]:
+        """Return every rule that came into force, in that order."""
+        rows = self._store.read(self._sql["in_force"], tag="scoring.compare_in_force")
+        return [
+            Force(
+                place=int(row["place"]),
+                digest=row["digest"],
+                at=Nanos(row["at"]),
+                text=row["text"],
+                rule=row["rule"],
+                ran=_ran().validate_json(row["ran"]) if row["place"] else _sighted(row),
             )
-        return None
+            for row in rows
+        ]
 
-    def note_rule(self, row: RuleRow) -> None:
-        """Remember a rule that was seen."""
-        self._store.insert(
-            "compare_rules",
-            [row],
-            token=f"rule:{row.digest}:{row.first_seen_at}",
-            tag="scoring.compare_rules",
+    def note(self, force: Force) -> None:
+        """Remember a rule that came into force."""
+        row = ForceRow(
+            place=force.place,
+            at=force.at,
+            digest=force.digest,
+            rule=force.rule,
+            text=force.text,
+            ran=_ran().dump_json(force.ran).decode(),
         )
-
-    def known(self) -> Sequence[str]:
-        """Return the digest of every rule that was ever seen."""
-        rows = self._store.read(self._sql["known"], tag="scoring.compare_known")
-        return [row["digest"] for row in rows]
+        self._store.insert(
+            "compare_in_force",
+            [row],
+            token=f"force:{force.place}:{force.at}:{force.digest}",
+            tag="scoring.compare_in_force",
+        )
 
     def looks(self, compared: Compared) -> Sequence[StoredLook]:
         """Return every look at two versions of an agent, in whatever order, under any rule."""
@@ -140,13 +128,6 @@ class RuleBook:
             for row in rows
         }
 
-    def looked_otherwise(self, digest: str) -> Sequence[Compared]:
-        """Return what was looked at under another rule while this one was known already."""
-        rows = self._store.read(
-            self._sql["looked_otherwise"], tag="scoring.compare_otherwise", digest=digest
-        )
-        return [_compared(row) for row in rows]
-
     def note_look(self, digest: str, compared: Compared, taken: TakenLook) -> None:
         """Remember what was seen at a look."""
         row = LookRow(
@@ -162,6 +143,23 @@ class RuleBook:
             token=f"look:{digest}:{compared}:{taken.look}:{taken.seen_at}",
             tag="scoring.compare_looks",
         )
+
+
+def _sighted(row: Mapping[str, Any]) -> Sequence[Ran]:
+    """Return what had run at the first sight of a rule, where that alone was noted: in its scope."""
+    rule = json.loads(row["rule"])
+    scope = {"environment": "", "origin": "all", **rule.get("scope", {})}
+    origin = "" if scope["origin"] == "all" else scope["origin"]
+    return [
+        Ran(
+            agent=agent,
+            version=version,
+            environment=scope["environment"],
+            origin=origin,
+            tasked=rule.get("trials") is not None,
+        )
+        for agent, version in json.loads(row["ran"])
+    ]
 
 
 def _compared(row: Mapping[str, Any]) -> Compared:

@@ -16,7 +16,7 @@ OWNERS = {
     "collector": {"spans", "steps", "runs", "logs", "spans_wire", "logs_wire"},
     "scoring": {
         *("labels", "violations", "grader_status", "job_ledger"),
-        *("compare_rules", "compare_looks"),
+        *("compare_rules", "compare_in_force", "compare_looks"),
     },
 }
 

@@ -1,7 +1,8 @@
-"""A rule decides only what nobody could have seen when it was written, and in one series of looks."""
+"""The rule decides that was in force when both versions had run, and in one series of looks."""
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,7 @@ def test_a_rule_seen_before_both_ran_decides_whenever_the_process_starts_again(
     world.run(keys={"task_id": "t00"}, verified=False)
     started(world, EARLY, 4)
     started(world, EARLY, 5)  # another rule for a while
+    started(world, EARLY, 4)
     world.run(keys={"task_id": "t00"}, agent_version="rc4")
     won(world, 1, 4)
     found = started(world, LATER, 4).on_tasks(SCOPE, **BOTH)  # restored as it was
@@ -142,33 +144,95 @@ def test_a_rule_changed_after_a_look_decides_nothing_and_the_first_one_still_doe
     assert (again.decision.verdict, len(again.looks)) == ("PASS", 1)
 
 
-def test_of_two_rules_written_before_the_one_that_was_looked_at_first_decides(world: World) -> None:
-    started(world, EARLY, 8)
-    started(world, EARLY, 6)
-    won(world, 0, 8)
-    first = started(world, LATER, 6)
-    digest = first.on_tasks(SCOPE, **BOTH).ruling.digest
-    other = started(world, EARLY, 8)  # the clock having been put back
+def test_the_rule_in_force_when_both_had_run_decides_whatever_was_written_before(
+    world: World,
+) -> None:
+    started(world, EARLY, 8)  # while others ran
+    strict = started(world, EARLY, 6)
+    won(world, 0, 6)
+    other = started(world, EARLY, 8)  # restored, the clock having been put back
+    won(world, 6, 8)
     assert other.take_due() == 0
-    why = undecided(other.on_tasks(SCOPE, **BOTH).ruling)
-    assert f"looked at under rule {digest} first" in why
-    assert "looked at under rule" in undecided(other.on_tasks(SCOPE, **SWAPPED).ruling)
-    assert len(first.on_tasks(SCOPE, **BOTH).ruling.looks) == 1
+    found = other.on_tasks(SCOPE, **BOTH)
+    assert strict.plan is not None
+    assert undecided(found.ruling) == (
+        f"when both versions had run, rule {strict.plan.digest} was in force"
+        f" (since 2008-05-04 00:00 UTC): {strict.plan.text}; what this one shows is for reading, not"
+        " for deciding. To decide, write that rule again as it was, or run the candidate again under"
+        " a new version: this rule is there before it"
+    )
+    said = found.as_json()["ruling"]["in_force"]  # type: ignore[index,call-overload]
+    assert said["hash"] == strict.plan.digest  # type: ignore[index,call-overload]
+    assert "was in force" in undecided(other.on_tasks(SCOPE, **SWAPPED).ruling)
+    again = started(world, LATER, 6)
+    assert again.take_due() == 1
+    ruling = again.on_tasks(SCOPE, **BOTH).ruling
+    assert (ruling.decision.verdict, ruling.in_force) == ("PASS", None)
 
 
-def test_rules_about_other_runs_do_not_stand_in_each_other_s_way(world: World) -> None:
-    started(world, EARLY, 4, environment="staging")
-    started(world, EARLY, 4, environment="prod")
+def test_a_rule_that_was_taken_out_when_both_ran_decides_nothing(world: World) -> None:
+    started(world, EARLY, 4)
+    metrics = MetricReader(world.store, MetricsWatched())
+    CompareReader(world.store, metrics, clock=lambda: EARLY).remember()
     won(world, 0, 4)
-    for task in range(4):
-        for version in ("rc3", "rc4"):
-            world.run(
-                verified=version == "rc4", keys={"task_id": f"s{task}"}, agent_version=version,
-                environment="staging",
-            )  # fmt: skip
-    for where in ("staging", "prod"):
-        found = started(world, LATER, 4, environment=where).on_tasks(SCOPE, **BOTH)
+    found = started(world, LATER, 4).on_tasks(SCOPE, **BOTH)
+    assert "no rule was in force (since 2008-05-04 00:00 UTC)" in undecided(found.ruling)
+
+
+def test_a_rule_about_other_runs_is_in_force_instead_and_each_decides_its_time(
+    world: World,
+) -> None:
+    for where, cand in (("staging", "rc4"), ("prod", "rc5")):
+        started(world, EARLY, 4, environment=where)
+        for task in range(4):
+            keys = {"task_id": f"{where}{task}"}
+            world.run(verified=False, keys=keys, environment=where)
+            world.run(verified=True, keys=keys, environment=where, agent_version=cand)
+    for where, cand in (("staging", "rc4"), ("prod", "rc5")):
+        found = started(world, LATER, 4, environment=where).on_tasks(SCOPE, base="rc3", cand=cand)
         assert found.ruling.decision.verdict == "PASS"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sighting:
+    """A rule as it was noted before the order of rules was."""
+
+    digest: str
+    first_seen_at: Nanos
+    rule: str
+    text: str
+    versions: str
+
+
+def test_a_store_that_knows_rules_by_their_first_sight_decides_as_before(world: World) -> None:
+    old, new = (
+        CompareReader(
+            world.store,
+            MetricReader(
+                world.store,
+                MetricsWatched(
+                    compare=CompareSection(rule=RuleSection(kind="superiority", agent="desk", n=n))
+                ),
+            ),
+        ).plan
+        for n in (4, 5)
+    )
+    won(world, 0, 5)
+    for plan, at, versions in (
+        (old, BEFORE, "[]"),
+        (new, MONDAY + DAY, '[["desk", "rc3"], ["desk", "rc4"]]'),
+    ):
+        assert plan is not None
+        seen = Sighting(
+            digest=plan.digest, first_seen_at=Nanos(at), rule=plan.rule.canonical(),
+            text=plan.text, versions=versions,
+        )  # fmt: skip
+        world.store.insert("compare_rules", [seen])
+    after = undecided(started(world, LATER, 5).on_tasks(SCOPE, **BOTH).ruling)
+    assert "after runs of both versions had come in" in after
+    assert world.store.read("SELECT * FROM compare_in_force", tag="test") == []
+    found = started(world, LATER, 4).on_tasks(SCOPE, **BOTH)
+    assert (found.ruling.decision.verdict, found.ruling.first_seen_at) == ("PASS", BEFORE)
 
 
 def test_runs_elsewhere_make_no_rule_late(world: World) -> None:

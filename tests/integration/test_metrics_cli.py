@@ -13,13 +13,14 @@ from fastapi import FastAPI
 from typer.testing import CliRunner, Result
 
 from gnomon.cli.metrics import metrics, versions
+from gnomon.clock import from_nanos
 from gnomon.http import install_problems
 from gnomon.store.migrate import apply, shipped
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.metrics_router import build_router
 from scoring.versions.reader import CompareReader
-from tests.judged_world import World, seen_first
+from tests.judged_world import BEFORE, World, seen_first
 from tests.stores import fresh_store
 
 WATCHED = MetricsWatched(
@@ -38,9 +39,13 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with fresh_store("embedded", tmp_path_factory.mktemp("world")) as store:
         apply(store, shipped())
         world = World(store)
+        unjudged = MetricReader(store, MetricsWatched(compare=CompareSection(rule=UNJUDGED)))
+        seen_first(store, CompareReader(store, unjudged).plan)
         for task in range(2):
             for version in ("unjudged1", "unjudged2"):
                 world.run(judged=False, agent_version=version, keys={"task_id": f"u{task}"})
+        reader = MetricReader(store, WATCHED)
+        CompareReader(store, reader, clock=lambda: from_nanos(BEFORE)).remember()
         for task in range(12):
             keys = {"task_id": f"t{task}", "topic": "late"}
             world.run(verified=task == 0, keys=keys, manifest={"model": "a", "prompt": "7"})
@@ -48,20 +53,15 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 verified=task != 1, keys=keys, agent_version="rc4",
                 manifest={"model": "b", "prompt": "8"},
             )  # fmt: skip
-        reader = MetricReader(store, WATCHED)
         compare = CompareReader(store, reader)
-        seen_first(store, compare.plan)
         app = FastAPI()
         install_problems(app)
         app.include_router(build_router(reader, compare))
-        for name, rule in (("late", LATE), ("unjudged", UNJUDGED)):
+        late = MetricReader(store, MetricsWatched(compare=CompareSection(rule=LATE)))
+        for name, metrics in (("late", late), ("unjudged", unjudged)):
             other = FastAPI()
             install_problems(other)
-            metrics = MetricReader(store, MetricsWatched(compare=CompareSection(rule=rule)))
-            asked = CompareReader(store, metrics)
-            if name == "unjudged":
-                seen_first(store, asked.plan)
-            other.include_router(build_router(metrics, asked))
+            other.include_router(build_router(metrics, CompareReader(store, metrics)))
             app.mount(f"/{name}", other)
         server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None))
         thread = threading.Thread(target=server.run, daemon=True)

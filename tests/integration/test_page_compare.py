@@ -127,6 +127,7 @@ def test_the_rule_says_when_it_was_first_seen_and_which_looks_were_taken(bugs: S
 def test_a_rule_that_came_after_the_runs_shows_figures_and_decides_nothing(late: Site) -> None:
     words = words_of(late, BUGS)
     assert "after runs of both versions had come in" in words
+    assert "not in force when both versions had run" in words
     assert "NOT ENOUGH DATA" in words
     plan = re.search(
         r'<section class="card plan".*?</section>', late.client.get(BUGS).text, re.DOTALL
