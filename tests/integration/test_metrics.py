@@ -23,7 +23,7 @@ from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.metrics_router import build_router
 from scoring.policies.verdict import Held, RuleKind
 from scoring.versions.reader import CompareReader
-from tests.judged_world import DAY, MONDAY, SECOND, World
+from tests.judged_world import DAY, MONDAY, SECOND, World, seen_first
 from tests.row_writer import RowWriter
 from tests.stores import ENGINES, fresh_store
 
@@ -353,7 +353,11 @@ def pair(world: World, task: str, old: bool | None, new: bool | None, **more: An
 
 
 def compare(world: World, watched: MetricsWatched = WATCHED) -> CompareReader:
-    return CompareReader(world.store, MetricReader(world.store, watched))
+    """Return a reader of a process that started before anybody ran."""
+    reader = CompareReader(world.store, MetricReader(world.store, watched))
+    if reader.plan is not None:
+        seen_first(world.store, reader.plan)
+    return reader
 
 
 def test_the_same_tasks_are_compared_and_changed_ones_come_with_their_runs(world: World) -> None:
@@ -444,9 +448,7 @@ def client(world: World) -> TestClient:
     install_problems(app)
     metrics = MetricReader(world.store, WATCHED)
     now = from_nanos(Nanos(MONDAY + DAY))
-    app.include_router(
-        build_router(metrics, CompareReader(world.store, metrics), clock=lambda: now)
-    )
+    app.include_router(build_router(metrics, compare(world), clock=lambda: now))
     return TestClient(app)
 
 

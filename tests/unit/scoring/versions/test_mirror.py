@@ -12,7 +12,7 @@ from scoring.versions import rule
 from scoring.versions.cells import Cell
 from scoring.versions.guard import Broken, Guard, Sides
 from scoring.versions.live import LiveFound, between_weeks
-from scoring.versions.looks import Compared, TakenLook, until_decided
+from scoring.versions.looks import TakenLook, until_decided
 from scoring.versions.mirror import mirrored
 from scoring.versions.mix import mix
 from scoring.versions.rule import Plan
@@ -123,16 +123,3 @@ def test_looks_of_a_series_end_with_the_first_that_decides() -> None:
     )
     assert until_decided([open_, decided, open_]) == [open_, decided]
     assert until_decided([open_, open_]) == [open_, open_]
-
-
-def test_what_is_left_open_overlaps_with_everything() -> None:
-    def about(agent: str | None = None, environment: str | None = None, cand: str = "b") -> Compared:  # fmt: skip
-        return Compared(agent=agent, environment=environment, origin=None, base="a", cand=cand)
-
-    assert about().overlaps(about("desk", "prod"))
-    assert about("desk").overlaps(about(None, "prod"))
-    assert not about("desk", "prod").overlaps(about("desk", "staging"))
-    assert not about("desk").overlaps(about("other"))
-    assert not about().overlaps(about(cand="c"))
-    swapped = Compared(agent=None, environment=None, origin=None, base="b", cand="a")
-    assert about().overlaps(swapped)
