@@ -318,7 +318,7 @@ def test_comparing_without_a_rule_is_not_enough_data_and_shows_no_p_value(full: 
     assert "add compare.rule to gnomon.yaml" in words
     assert "p =" not in words
     assert "Live: " in words
-    assert "come from another mix of topic" in words
+    assert "another mix of topic is not known yet" in words
 
 
 def test_two_equal_versions_are_refused_in_words(full: Site) -> None:
