@@ -17,7 +17,7 @@ from gnomon.watch import Watch
 from scoring.grading.policy import version_of
 from scoring.policies.check import applies, check_run
 from scoring.policies.language import Policy, policy_of
-from scoring.policies.verdict import Checked
+from scoring.policies.verdict import Checked, Outcome
 
 MOST = 5_000
 """Runs one call looks at."""
@@ -52,10 +52,14 @@ def add_check(router: APIRouter, reader: Reader, clock: Clock) -> None:
         counts: Counter[str] = Counter()
         items: list[dict[str, JsonValue]] = []
         called: set[str] = set()
+        vacuous = 0
         for run, checked in _checked(policy, runs, reader, called):
-            outcome = checked if isinstance(checked, str) else checked.outcome
-            counts[outcome] += 1
-            if outcome in ("broken", "not_evaluable") and not isinstance(checked, str):
+            if isinstance(checked, str):
+                counts[checked] += 1
+                continue
+            counts[checked.outcome] += 1
+            vacuous += checked.outcome is Outcome.KEPT and not checked.applied
+            if checked.outcome in (Outcome.BROKEN, Outcome.NOT_EVALUABLE):
                 items.append(_told(run, checked))
         items.sort(key=lambda item: str(item["outcome"]))
         return Json(
@@ -65,6 +69,7 @@ def add_check(router: APIRouter, reader: Reader, clock: Clock) -> None:
                 "runs": len(runs),
                 "more": more,
                 "counts": dict(counts),
+                "vacuous": vacuous,
                 "items": items[:_SHOWN],
                 "left_out": max(0, len(items) - _SHOWN),
                 "tools": sorted(policy.tools),

@@ -36,7 +36,7 @@ def check(
     """Check a policy file; with --run or --since also try it on stored runs.
 
     Exit 0: right, and kept by the runs. 1: broken by a run. 2: the file is wrong; line and mend
-    are named. 3: no run could be judged.
+    are named. 3: no run could be judged, or none made a call that a rule is about.
     """
     from gnomon.errors import ConfigError, InputError
     from gnomon.watch import read
@@ -61,7 +61,7 @@ def check(
     counts = answer["counts"]
     if counts.get("broken"):
         raise typer.Exit(_BROKEN)
-    if not counts.get("kept"):
+    if counts.get("kept", 0) <= answer["vacuous"]:
         raise typer.Exit(_NOTHING)
 
 
@@ -91,6 +91,8 @@ def _findings(answer: JsonValue) -> None:
     )
     told = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in answer["counts"].items())
     show.notes.print(f"{answer['runs']} runs: {told or 'none'}")
+    if answer["vacuous"]:
+        show.notes.print(f"{answer['vacuous']} of those kept made no call that a rule is about")
     for tool in answer["never_called"]:
         show.notes.print(f"no run called {tool}: misspelt?")
     if answer["more"]:

@@ -111,7 +111,7 @@ def test_a_wrong_file_is_named_with_line_and_mend_and_ends_with_2(
         ("required_before: {refund: [{tool: check}]}", ("--since", "900d"), 1),
         ("required_before: {refund: [{tool: check}]}", ("--run", "bad"), 1),
         ("required_before: {refund: [{tool: check}]}", ("--run", "good"), 0),
-        ("required_before: {delete: [{tool: check}]}", ("--since", "900d"), 0),
+        ("required_before: {delete: [{tool: check}]}", ("--since", "900d"), 3),
     ],
 )
 def test_the_exit_code_says_kept_broken_or_nothing_to_judge(
