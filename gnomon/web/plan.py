@@ -105,6 +105,8 @@ class _Choice:
         for goal in (self.selected, first_error(of)):
             if goal is not None:
                 self._lead_to(goal)
+        # Roots that are drawn for what lies in them count into the page of roots.
+        chosen = sum(level == 1 for level in self.levels.values())
         for key, pages in list(opened.items())[: -OPENS - 1 : -1]:
             self._open(of.places[key] if key else NOBODY, pages)
         if self.selected is not None:
@@ -114,7 +116,7 @@ class _Choice:
             beside = of.children(of.above[head])
             if len(beside) <= _BESIDE and level > 1:
                 self.spread(beside, level, room=len(beside), levels=1)
-        roots = of.roots if len(of.roots) <= ROOM else of.roots[:PAGE]
+        roots = of.roots if len(of.roots) <= ROOM else of.roots[: PAGE - chosen]
         self.spread(roots, 1, room=ROOM, levels=_LEVELS)
 
     def spread(self, heads: Sequence[int], level: int, *, room: int, levels: int) -> None:
@@ -233,7 +235,7 @@ def _between(
                 steps=end
                 - first
                 + sum(max(levels[head] for head in each) - level - 1 for each in deeper.values()),
-                page=first // PAGE + 1,
+                page=(first + 1) // PAGE + 1,
                 first=choice.unwrapped(children[first])[0],
                 between=bool(deeper),
             )

@@ -157,21 +157,27 @@ def test_steps_tell_repeats_missing_usage_and_what_people_did(world: World) -> N
     world.step(run, 6, Kind.HUMAN, decision="rejected", duration_ns=4 * SECOND)
     world.step(run, 7, Kind.HUMAN, decision="approve", duration_ns=6 * SECOND)
     world.step(run, 8, Kind.TOOL, decision="accept", decision_source="config")
-    world.run(held=[Held(kind=RuleKind.GATE, kept=3, broken=1)])
     found = metrics_of(world)
     assert found.metric("tool_use").guard["repeats"].shown.value == pytest.approx(1 / 3)
     assert found.metric("model_calls").guard["p90_tokens_per_call"].shown.value == 110
     assert "partial" in found.metric("cost").measure.shown.flags
     human = found.metric("human_intervention")
-    assert human.measure.shown.value == 0.5
+    assert human.measure.shown.value == 1.0
     assert human.guard["override_rate"].shown.value == 0.5
     assert human.guard["planned_approvals"].shown.value == 1
-    assert human.guard["planned_approvals"].text == "for 4 actions that needed one: 0.25 each"
     assert human.guard["automatic_approvals"].shown.value == 1
     assert human.guard["median_decision_time"].shown.value == 4.0
     assert "people_not_priced" in found.metric("cost").measure.shown.flags
     priced = metrics_of(world, metrics={"people_usd_per_minute": 6.0})
-    assert priced.metric("cost").measure.shown.value == pytest.approx(0.5 + 10 / 60 * 6.0 / 2)
+    assert priced.metric("cost").measure.shown.value == pytest.approx(0.5 + 10 / 60 * 6.0)
+
+
+def test_planned_approvals_are_told_for_each_action_that_needed_one(world: World) -> None:
+    run = world.run(held=[Held(kind=RuleKind.GATE, kept=3, broken=1)])
+    world.step(run, 1, Kind.HUMAN, decision="approve", duration_ns=6 * SECOND)
+    planned = metrics_of(world).metric("human_intervention").guard["planned_approvals"]
+    assert planned.shown.value == 1
+    assert planned.text == "for 4 actions that needed one: 0.25 each"
 
 
 def test_customers_are_the_units_where_the_configuration_names_them(world: World) -> None:
