@@ -1,12 +1,15 @@
 """The real parts that several of these tests stand on."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from collector.queue.spool import Spool
 from gnomon.store import Store
 from tests.receiving import House, house_of
 from tests.stores import ENGINES, emptied, migrated_store
+from tests.traffic import open_spool
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -20,6 +23,12 @@ def opened(
 @pytest.fixture
 def store(opened: Store) -> Store:
     return emptied(opened)
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Iterator[Spool]:
+    with open_spool(tmp_path) as spool:
+        yield spool
 
 
 @pytest.fixture

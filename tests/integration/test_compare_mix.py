@@ -67,6 +67,19 @@ def test_one_customer_a_side_has_no_interval_and_page_and_terminal_say_why(world
     assert "no interval: too few clusters" in str(live_part(found).chart.chart)
 
 
+def test_a_change_of_decided_runs_is_divided_into_mix_and_behaviour(world: World) -> None:
+    for version, late, broken in (("rc3", 4, 4), ("rc4", 2, 6)):
+        for topic, runs in (("late", late), ("broken", broken)):
+            for _ in range(runs):
+                world.run(verified=topic == "late", agent_version=version, keys={"topic": topic})
+    told = live_part(compared(world, TOPICS)).mix
+    # By hand: half of 8 passed, a quarter of 8 does; inside each topic nothing changed.
+    assert told == (
+        "Of −25 points, −25 come from another mix of topic and 0 from the behaviour inside the"
+        " slices; at the mix of rc3, rc4 would pass 50 %."
+    )
+
+
 def test_unverified_runs_are_told_wherever_the_mix_is(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,20 +1,19 @@
 """Rows of every kind in somebody's tables: what each becomes, and that a bad one loses itself alone."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
 from structlog.testing import capture_logs
 
-from collector.queue.spool import Spool
 from collector.store import Reader
 from gnomon.errors import StoreUnavailable
 from gnomon.store import Store
-from tests.stores import BOTH, migrated_store
+from tests.stores import BOTH
 from tests.their_tables import GENERATIONS, House, by_otlp, folded, one_span
-from tests.traffic import open_spool, rows
+from tests.traffic import rows
+
+pytestmark = pytest.mark.parametrize("opened", BOTH, indirect=True, scope="module")
 
 SECOND = 1_000_000_000
 BASE = 1_800_000_000 * SECOND
@@ -36,20 +35,6 @@ TIMES = {
     "in thirty years": (NOW + 2**60, NOW + 2**60),
     "nothing odd": (BASE, BASE + 5),
 }
-
-
-@pytest.fixture(scope="module", params=BOTH)
-def opened(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Store]:
-    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
-        yield store
-
-
-@pytest.fixture
-def spool(tmp_path: Path) -> Iterator[Spool]:
-    with open_spool(tmp_path) as spool:
-        yield spool
 
 
 def found(store: Store) -> dict[str, dict[str, Any]]:

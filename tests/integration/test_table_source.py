@@ -1,20 +1,16 @@
 """Tables of the Collector's ClickHouse exporter, of three generations, read as a way in."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
 
-from collector.queue.spool import Spool
 from collector.store import Reader
 from collector.tables import table
 from gnomon.errors import ConfigError, StoreUnavailable
-from gnomon.store import Store
 from tests import samples
-from tests.stores import BOTH, migrated_store
+from tests.stores import BOTH
 from tests.their_tables import (
     GENERATIONS,
     SECOND,
@@ -24,23 +20,10 @@ from tests.their_tables import (
     one_span,
     traces_table,
 )
-from tests.traffic import open_spool, until, write
+from tests.traffic import until, write
 
+pytestmark = pytest.mark.parametrize("opened", BOTH, indirect=True, scope="module")
 needs_samples = pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
-
-
-@pytest.fixture(scope="module", params=BOTH)
-def opened(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Store]:
-    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
-        yield store
-
-
-@pytest.fixture
-def spool(tmp_path: Path) -> Iterator[Spool]:
-    with open_spool(tmp_path) as spool:
-        yield spool
 
 
 @needs_samples

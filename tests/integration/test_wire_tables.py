@@ -2,19 +2,14 @@
 
 import json
 import random
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
 
-from collector.queue.spool import Spool
-from gnomon.store import Store
-from gnomon.store.migrate import bring_up_to_date
 from tests import samples
-from tests.stores import ENGINES, fresh_store
 from tests.traffic import (
     LOG_FIELDS,
     LOGS,
@@ -30,26 +25,6 @@ from tests.traffic import (
     unlike,
     write,
 )
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def engine(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with fresh_store(request.param, tmp_path_factory.mktemp("store")) as store:
-        bring_up_to_date(store)
-        yield store
-
-
-@pytest.fixture
-def store(engine: Store) -> Store:
-    for table in ("spans", "logs"):
-        engine.command(f"TRUNCATE TABLE {table}", tag="tests.truncate")
-    return engine
-
-
-@pytest.fixture
-def spool(tmp_path: Path) -> Iterator[Spool]:
-    with open_spool(tmp_path) as spool:
-        yield spool
 
 
 @pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)

@@ -1,26 +1,18 @@
 """The writer with the real engine: what fails, what is tried again, what is set aside."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from collector.queue.spool import Spool
 from collector.writer import Writer
 from gnomon.clock import Nanos, to_nanos, utc_now
 from gnomon.config import QueueSettings
 from gnomon.errors import DiskFull, StoreRefused, StoreUnavailable
 from gnomon.store import Store
-from tests.traffic import open_spool, put, request_of, rows, span, until, write
+from tests.traffic import put, request_of, rows, span, until, write
 
 ALWAYS = (Nanos(0), Nanos(2**62))
-
-
-@pytest.fixture
-def spool(tmp_path: Path) -> Iterator[Spool]:
-    with open_spool(tmp_path) as spool:
-        yield spool
 
 
 def test_a_corrupt_request_among_good_ones_is_buried_alone(store, spool):
