@@ -230,7 +230,11 @@ def test_a_new_version_judges_history_on_demand_and_goes_on_where_it_ended(court
     assert "backfill" in waiting["why"]
     answer = court.post("/v1/graders/refunds/backfill")
     assert answer.status_code == 202, answer.text
-    assert court.post("/v1/graders/refunds/backfill").json()["type"].endswith("conflict")
+    joined = court.post("/v1/graders/refunds/backfill")
+    assert (joined.status_code, joined.json()) == (202, answer.json()), "the same one is in work"
+    other = court.post("/v1/graders/refunds/backfill", which="all")
+    assert other.status_code == 409, other.text
+    assert other.json()["type"].endswith("conflict")
     done = court.scoring.backfills.work("refunds")
     assert (done.runs, done.total, done.judged, done.failing) == (4, 4, 4, None)
     assert raw_count(court.store) == 16
