@@ -37,45 +37,54 @@ SELECT
 FROM ({{placed}}) AS r
 LEFT JOIN ({{verdicts}}) AS v ON v.run_id = r.run_id AND v.revision = r.revision;
 
+-- name: counted
+SELECT
+    grp, cluster, is_scoped, is_verified,
+    [{{counts}}] AS own_counts,
+    if(is_scoped, [{{totals}}], []) AS own_totals,
+    if(is_scoped, ifNull(cost_usd, 0) + waiting_ns / 60e9 * {people_usd_per_minute:Float64}, 0) AS own_cost,
+    if(is_finished, [duration_ns], []) AS own_finished_ns,
+    if(is_aborted, [duration_ns], []) AS own_aborted_ns,
+    if(is_priced, [assumeNotNull(cost_usd)], []) AS own_costs,
+    if(is_scoped, decision_ns, []) AS own_decision_ns,
+    if(is_scoped, call_tokens, []) AS own_call_tokens
+FROM ({{parted}});
+
+-- name: sums_of_runs
+SELECT *, is_scoped AS unit_scoped, is_verified AS unit_verified FROM ({{counted}});
+
 -- name: sums_of_clusters
 SELECT
     grp,
-    {{counted}},
-    sumIf(ifNull(cost_usd, 0) + waiting_ns / 60e9 * {people_usd_per_minute:Float64}, {{scoped}})
-        AS unit_cost,
-    groupArrayIf(duration_ns, {{finished}}) AS finished_ns,
-    groupArrayIf(duration_ns, {{aborted}}) AS aborted_ns,
-    groupArrayIf(assumeNotNull(cost_usd), {{priced}}) AS costs,
-    groupArrayArrayIf(decision_ns, {{scoped}}) AS decision_ns,
-    groupArrayArrayIf(call_tokens, {{scoped}}) AS call_tokens
-FROM ({{judged}})
+    sum(is_scoped) AS unit_scoped,
+    sum(is_verified) AS unit_verified,
+    sumForEach(own_counts) AS own_counts,
+    sumForEach(own_totals) AS own_totals,
+    sum(own_cost) AS own_cost,
+    groupArrayArray(own_finished_ns) AS own_finished_ns,
+    groupArrayArray(own_aborted_ns) AS own_aborted_ns,
+    groupArrayArray(own_costs) AS own_costs,
+    groupArrayArray(own_decision_ns) AS own_decision_ns,
+    groupArrayArray(own_call_tokens) AS own_call_tokens
+FROM ({{counted}})
 GROUP BY grp, cluster;
-
--- name: sums_of_runs
-SELECT
-    grp,
-    {{each}},
-    if({{scoped}}, ifNull(cost_usd, 0) + waiting_ns / 60e9 * {people_usd_per_minute:Float64}, 0)
-        AS unit_cost,
-    if({{finished}}, [duration_ns], []) AS finished_ns,
-    if({{aborted}}, [duration_ns], []) AS aborted_ns,
-    if({{priced}}, [assumeNotNull(cost_usd)], []) AS costs,
-    if({{scoped}}, decision_ns, []) AS decision_ns,
-    if({{scoped}}, call_tokens, []) AS call_tokens
-FROM ({{judged}});
 
 -- name: sums
 SELECT
     grp,
-    {{added}},
-    arraySort(groupArrayArray(finished_ns)) AS finished_ns,
-    arraySort(groupArrayArray(aborted_ns)) AS aborted_ns,
-    arraySort(groupArrayArray(costs)) AS costs,
-    groupArrayIf(unit_cost, part_scoped > 0) AS unit_costs,
-    groupArrayIf(part_verified, part_scoped > 0) AS unit_solved,
-    arraySort(groupArrayArray(decision_ns)) AS decision_ns,
-    sum(length(call_tokens)) AS calls_with_tokens,
-    arraySort(groupArrayArray(call_tokens))[intDiv(90 * calls_with_tokens + 99, 100)] AS p90_call_tokens
+    sumForEach(own_counts) AS counts,
+    sumForEach(arrayMap(n -> n * n, own_counts)) AS squares,
+    sumForEach(arrayMap(n -> n > 0, own_counts)) AS clusters,
+    sumForEach(arrayMap((m, y) -> own_counts[m] * own_counts[y], {{bases}}, {{hits}})) AS products,
+    sumForEach(own_totals) AS totals,
+    arraySort(groupArrayArray(own_finished_ns)) AS finished_ns,
+    arraySort(groupArrayArray(own_aborted_ns)) AS aborted_ns,
+    arraySort(groupArrayArray(own_costs)) AS costs,
+    groupArrayIf(own_cost, unit_scoped > 0) AS unit_costs,
+    groupArrayIf(unit_verified, unit_scoped > 0) AS unit_solved,
+    arraySort(groupArrayArray(own_decision_ns)) AS decision_ns,
+    sum(length(own_call_tokens)) AS calls_with_tokens,
+    arraySort(groupArrayArray(own_call_tokens))[intDiv(90 * calls_with_tokens + 99, 100)] AS p90_call_tokens
 FROM ({{units}})
 GROUP BY grp
 ORDER BY grp;

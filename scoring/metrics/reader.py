@@ -18,6 +18,7 @@ from scoring.grading.policy import PolicyGrader
 from scoring.grading.port import State
 from scoring.metrics import rules, statements
 from scoring.metrics import surfaces as seven_surfaces
+from scoring.metrics.asked import FIRST, WHOLE
 from scoring.metrics.compute import nine
 from scoring.metrics.conditions import Condition
 from scoring.metrics.figures import Guarded
@@ -233,8 +234,9 @@ class MetricReader:
 
     def groups(self, scope: Scope, by: str, *, whole: bool = True) -> list[Group]:
         """Return the sums of each group of a scope; not `whole`: what the first page asks, the rest is 0."""
-        rows = self._read(statement("sums", scope, self.units, by=by, whole=whole), "scoring.sums")
-        found = [of_row(row) for row in rows]
+        asked = WHOLE if whole else FIRST
+        rows = self._read(statement("sums", scope, self.units, by=by, asked=asked), "scoring.sums")
+        found = [of_row(row, asked) for row in rows]
         if not found and by == ALL:
             found = [Sums()]
         return [

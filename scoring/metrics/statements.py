@@ -1,6 +1,6 @@
 """The statements of metrics, put together from closed sets: nothing a caller says becomes SQL."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from collector.reading import relations
@@ -8,7 +8,8 @@ from gnomon.errors import InputError
 from gnomon.store.client import Value
 from gnomon.store.sql import load
 from gnomon.store.statements import filled
-from scoring.metrics.parts import PARTS, PULSE, PULSE_PARTS, PULSE_TOTALS, RATIOS, TOTALS, condition
+from scoring.metrics.asked import WHOLE, Asked
+from scoring.metrics.parts import PARTS, condition, staged
 from scoring.metrics.scope import Scope
 from scoring.rows import VerdictRow
 
@@ -25,8 +26,11 @@ VERDICT_COLUMNS = tuple(f.name for f in fields(VerdictRow) if f.name not in _BES
 ALL = ""
 """Everything in one group."""
 
-_FILLED = ("scoped", "finished", "aborted", "priced", "clean", "checked")
+_FILLED = ("scoped", "clean", "checked")
 """Parts that statements name."""
+
+_NAMED = ("scoped", "verified", "finished", "aborted", "priced")
+"""Parts that the sums name as columns."""
 
 _SINCE = "started_at >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')"
 _UNTIL = "started_at < fromUnixTimestamp64Nano({until:Int64}, 'UTC')"
@@ -110,21 +114,27 @@ def statement(
     *,
     by: str = ALL,
     part: str = "scoped",
-    whole: bool = True,
+    asked: Asked = WHOLE,
     behind: bool = False,
     some: bool = False,
 ) -> Statement:
-    """Return a statement of `queries.sql` for a scope; not `whole`: only what the first page asks.
+    """Return a statement of `queries.sql` for a scope.
 
-    behind: only what stands behind the position that the caller names; some: at most `limit` rows.
+    asked: what `sums` adds up; behind: only what stands behind the position that the caller names; some: at most `limit` rows.
     """
     position = _POSITION if behind else "true"
     sql = filled(load("scoring.metrics")[name], position=position, most=_MOST if some else "")
-    return compiled(sql, scope, units, by=by, part=part, whole=whole)
+    return compiled(sql, scope, units, by=by, part=part, asked=asked)
 
 
 def compiled(
-    sql: str, scope: Scope, units: Units, *, by: str = ALL, part: str = "scoped", whole: bool = True
+    sql: str,
+    scope: Scope,
+    units: Units,
+    *,
+    by: str = ALL,
+    part: str = "scoped",
+    asked: Asked = WHOLE,
 ) -> Statement:
     """Fill the words of a statement for a scope; other rooms of scoring bring their own SQL."""
     if part not in PARTS:
@@ -136,15 +146,18 @@ def compiled(
     named = load("scoring.metrics")
     words = {
         "units": named["sums_of_clusters" if units.clustered else "sums_of_runs"],
+        "counted": named["counted"],
+        "parted": staged((*asked.parts, *_NAMED), named["judged"]),
         "judged": named["judged"],
         "verdicts": named["verdicts"],
         "judgements": named["judgements"],
         "placed": named["placed"],
         "group": group,
         "part": condition(part),
-        "counted": per_cluster(whole=whole),
-        "each": per_run(whole=whole),
-        "added": added(whole=whole, clustered=whole or units.clustered),
+        "counts": ", ".join(asked.counts()),
+        "totals": ", ".join(asked.amounts()),
+        "bases": str(asked.bases()),
+        "hits": str(asked.hits()),
         **{name: condition(name) for name in _FILLED},
         "runs": chosen,
         "verdict_columns": ", ".join(VERDICT_COLUMNS),
@@ -177,80 +190,3 @@ def _bounds(scope: Scope) -> str:
     """Return the window, as a condition on tables whose rows carry the start of their run."""
     asked = ((_SINCE, scope.since), (_UNTIL, scope.until))
     return " AND ".join(text for text, moment in asked if moment is not None) or "true"
-
-
-def per_cluster(*, whole: bool) -> str:
-    """Return what is added up within a cluster: runs of each part, and amounts."""
-    parts, ratios = asked(whole=whole)
-    lines = [f"countIf({condition(name)}) AS part_{name}" for name in parts]
-    lines += [
-        f"sumIf({amount}, {base}) AS amount_{name}"
-        for name, amount, base in _amounts(ratios, whole=whole)
-    ]
-    return ",\n    ".join(lines)
-
-
-def per_run(*, whole: bool) -> str:
-    """Return the same where every run is a cluster of its own."""
-    parts, ratios = asked(whole=whole)
-    lines = [f"toUInt64({condition(name)}) AS part_{name}" for name in parts]
-    lines += [
-        f"if({base}, {amount}, 0) AS amount_{name}"
-        for name, amount, base in _amounts(ratios, whole=whole)
-    ]
-    return ",\n    ".join(lines)
-
-
-def asked(*, whole: bool) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the parts and ratios of a statement: all, or those of the first page."""
-    if whole:
-        return tuple(PARTS), tuple(RATIOS)
-    used = {part for name in PULSE for part in (RATIOS[name].m, RATIOS[name].y)}
-    return tuple(name for name in PARTS if name in used | PULSE_PARTS), PULSE
-
-
-def totals(*, whole: bool) -> Sequence[str]:
-    """Return the amounts that are added over all runs: all, or those of the first page."""
-    return tuple(TOTALS) if whole else PULSE_TOTALS
-
-
-def _amounts(ratios: Sequence[str], *, whole: bool) -> Iterator[tuple[str, str, str]]:
-    """Yield name, expression and the runs over which it is added up."""
-    for name in ratios:
-        ratio = RATIOS[name]
-        if ratio.amount:
-            yield name, ratio.y, condition(ratio.m)
-        if ratio.actions is not None:
-            yield name, ratio.actions[0], condition(ratio.m)
-            yield f"per_{name}", ratio.actions[1], condition(ratio.m)
-    for name in totals(whole=whole):
-        yield f"all_{name}", TOTALS[name], condition("scoped")
-
-
-def added(*, whole: bool, clustered: bool) -> str:
-    """Return what is added up over clusters: sums, and products for the spread between them.
-
-    A part of a single run is 0 or 1: its products are its sum, and are not asked for.
-    """
-    parts, ratios = asked(whole=whole)
-    lines = [f"sum(amount_all_{name}) AS totals_{name}" for name in totals(whole=whole)]
-    if not clustered:
-        return ",\n    ".join([*lines, *(f"sum(part_{name}) AS parts_{name}" for name in parts)])
-    for name in parts:
-        part = f"toFloat64(part_{name})"
-        lines += [
-            f"sum(part_{name}) AS parts_{name}",
-            f"sum({part} * {part}) AS squares_{name}",
-            f"countIf(part_{name} > 0) AS clusters_{name}",
-        ]
-    for name in ratios:
-        ratio = RATIOS[name]
-        m, y = f"toFloat64(part_{ratio.m})", f"toFloat64(part_{ratio.y})"
-        if ratio.amount or ratio.actions:
-            y = f"toFloat64(amount_{name})"
-            lines += [f"sum({y}) AS y_{name}", f"sum({y} * {y}) AS yy_{name}"]
-        if ratio.actions:
-            m = f"toFloat64(amount_per_{name})"
-            lines += [f"sum({m}) AS m_{name}", f"sum({m} * {m}) AS mm_{name}"]
-        lines.append(f"sum({m} * {y}) AS my_{name}")
-    return ",\n    ".join(lines)

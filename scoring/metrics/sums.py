@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from scoring.metrics.asked import Asked
 from scoring.metrics.moments import NOTHING, Moments
-from scoring.metrics.parts import PARTS, RATIOS, TOTALS, Ratio
+from scoring.metrics.parts import PARTS, RATIOS, TOTALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +32,25 @@ class Sums:
     p90_call_tokens: int | None = None
 
 
-def of_row(row: Mapping[str, Any]) -> Sums:
+def of_row(row: Mapping[str, Any], asked: Asked) -> Sums:
     """Return the sums of one row of the statement `sums`.
 
     What was not asked for is not there: read as 0 it would be a number that nobody counted.
     """
+    counts, squares, clusters = row["counts"], row["squares"], row["clusters"]
+    ratios = {}
+    for name, (m, y), product in zip(asked.ratios, asked.places(), row["products"], strict=True):
+        ratios[name] = Moments(
+            # Of actions those clusters count that have a run with any, as of all else.
+            clusters=int(clusters[m - 1]),
+            m=counts[m - 1], y=counts[y - 1], mm=squares[m - 1], my=product, yy=squares[y - 1],
+        )  # fmt: skip
+    totals = row["totals"] or [0] * len(asked.totals)
     return Sums(
         group=row["grp"],
-        parts={name: int(row[f"parts_{name}"]) for name in PARTS if f"parts_{name}" in row},
-        ratios={name: seen for name in RATIOS if (seen := _moments(row, name)) is not None},
-        totals={name: int(row[f"totals_{name}"]) for name in TOTALS if f"totals_{name}" in row},
+        parts=dict(zip(asked.parts, map(int, counts[: len(asked.parts)]), strict=True)),
+        ratios=ratios,
+        totals=dict(zip(asked.totals, map(int, totals), strict=True)),
         finished_ns=row["finished_ns"],
         aborted_ns=row["aborted_ns"],
         costs=row["costs"],
@@ -50,39 +60,3 @@ def of_row(row: Mapping[str, Any]) -> Sums:
         calls_with_tokens=int(row["calls_with_tokens"]),
         p90_call_tokens=int(row["p90_call_tokens"]) if row["calls_with_tokens"] else None,
     )
-
-
-def _moments(row: Mapping[str, Any], name: str) -> Moments | None:
-    ratio = RATIOS[name]
-    if f"my_{name}" not in row:
-        return _of_runs(row, ratio)
-    y, yy = f"parts_{ratio.y}", f"squares_{ratio.y}"
-    m, mm = f"parts_{ratio.m}", f"squares_{ratio.m}"
-    if ratio.amount or ratio.actions:
-        y, yy = f"y_{name}", f"yy_{name}"
-    if ratio.actions:
-        m, mm = f"m_{name}", f"mm_{name}"
-    return Moments(
-        clusters=int(row[f"clusters_{ratio.m}"]),
-        m=float(row[m]),
-        y=float(row[y]),
-        mm=float(row[mm]),
-        my=float(row[f"my_{name}"]),
-        yy=float(row[yy]),
-    )
-
-
-def _of_runs(row: Mapping[str, Any], ratio: Ratio) -> Moments | None:
-    """Return the moments of a share of single runs: every product is the sum itself.
-
-    Every part of a share lies within its denominator. None, where it was not asked for.
-    """
-    if (
-        ratio.amount
-        or ratio.actions
-        or f"parts_{ratio.y}" not in row
-        or f"parts_{ratio.m}" not in row
-    ):
-        return None
-    m, y = int(row[f"parts_{ratio.m}"]), int(row[f"parts_{ratio.y}"])
-    return Moments(clusters=m, m=float(m), y=float(y), mm=float(m), my=float(y), yy=float(y))

@@ -1,7 +1,9 @@
+import re
+
 import pytest
 
 from gnomon.errors import InputError
-from scoring.metrics.parts import PARTS, RATIOS, condition
+from scoring.metrics.parts import PARTS, RATIOS, condition, staged
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import Units, group_of, statement
 
@@ -56,3 +58,16 @@ def test_an_unknown_grouping_names_those_there_are() -> None:
 def test_an_unknown_part_names_those_there_are() -> None:
     with pytest.raises(InputError, match="false_claim"):
         statement("behind", Scope(), UNITS, part="colour")
+
+
+@pytest.mark.parametrize("part", list(PARTS))
+def test_a_part_is_staged_behind_the_parts_that_it_names(part: str) -> None:
+    inner = staged([part], "SELECT 1")
+    # From within: every column that a stage names was written by a stage before it.
+    written: set[str] = set()
+    for stage in reversed(inner.split("SELECT *, ")[1:]):
+        columns = re.findall(r"(.+?) AS is_(\w+)(?:, | FROM)", stage)
+        for text, _ in columns:
+            assert set(re.findall(r"\bis_(\w+)", text)) <= written
+        written |= {name for _, name in columns}
+    assert part in written
