@@ -29,10 +29,10 @@ from gnomon.http import (
     Text,
     When,
     known_parameters,
-    moment_of,
     pack,
     shown,
     unpack,
+    window_of,
 )
 from gnomon.model import Bodies, JsonValue, Origin, Run, RunState, RunStatus, Step
 
@@ -98,10 +98,10 @@ def _add_runs(router: APIRouter, reader: Reader, clock: Clock) -> None:
         ] = None,
         origin: Annotated[str, Query(pattern="^(production|shadow|replay|all)$")] = "production",
     ) -> RunFilter:
-        now = to_nanos(clock())
+        start, end = window_of(since, until, to_nanos(clock()))
         return RunFilter(
-            since=None if since is None else moment_of(since, now),
-            until=None if until is None else moment_of(until, now),
+            since=start,
+            until=end,
             agent=agent,
             version=version,
             status=status,

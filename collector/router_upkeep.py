@@ -12,7 +12,7 @@ from collector.queue.port import Books, LedgerRow, TouchedTraces
 from collector.refold import refold
 from collector.store import Reader
 from gnomon.clock import Clock, Nanos, rfc3339, to_nanos
-from gnomon.http import Cursor, Json, Limit, Page, moment_of, pack, shown, unpack
+from gnomon.http import Cursor, Json, Limit, Page, moment_of, pack, shown, unpack, window_of
 
 When = Annotated[
     str | None, Query(max_length=64, description="RFC 3339, or an age such as `2h` or `7d`.")
@@ -37,10 +37,9 @@ def add_ledger(
         `unread` names traces that are stored but cannot be folded into runs.
         """
         now = to_nanos(clock())
-        start = moment_of(since or "24h", now)
-        end = Nanos(now + _HOUR) if until is None else moment_of(until, now)
+        start, end = window_of(since or "24h", until, now)
         # Whole hours, so that a row is either counted or not.
-        rows = books.ledger(Nanos(start // _HOUR * _HOUR), end)
+        rows = books.ledger(Nanos((start or 0) // _HOUR * _HOUR), end or Nanos(now + _HOUR))
         oldest = books.oldest_pending()
         aside = unread()
         return Json(

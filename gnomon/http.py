@@ -275,6 +275,16 @@ def moment_of(text: str, now: Nanos) -> Nanos:
     return Nanos(moment)
 
 
+def window_of(
+    since: str | None, until: str | None, now: Nanos
+) -> tuple[Nanos | None, Nanos | None]:
+    """Read both ends of a window, each as `moment_of` does; an end before its start is refused."""
+    start, end = (None if text is None else moment_of(text, now) for text in (since, until))
+    if start is not None and end is not None and end <= start:
+        raise InputError(f"until={until} must lie after since={since}: no run can start between")
+    return start, end
+
+
 _NO_SUCH_TIME = "{!r} lies outside the times that are kept: 1970 to 2262 (until April 11)"
 _NO_MOMENT = "{!r} is no time; write 2026-01-31T12:00:00Z (+ as %2B), or an age such as 24h or 7d"
 

@@ -15,9 +15,9 @@ from gnomon.http import (
     Text,
     When,
     known_parameters,
-    moment_of,
     pack,
     unpack,
+    window_of,
 )
 from gnomon.model import JsonValue, Origin
 from scoring.metrics.reader import VERDICTS, Behind, MetricReader, Which
@@ -75,14 +75,14 @@ class _Asked:
         ] = None,
     ) -> Scope:
         """Return the scope that the parameters name."""
-        now = to_nanos(self._clock())
+        start, end = window_of(since, until, to_nanos(self._clock()))
         return Scope(
             agent=agent,
             version=version,
             environment=environment,
             slices=_slices(slice or []),
-            since=None if since is None else moment_of(since, now),
-            until=None if until is None else moment_of(until, now),
+            since=start,
+            until=end,
             origin=_origin(origin or self._origin),
         )
 

@@ -22,6 +22,7 @@ from gnomon.http import (
     pack,
     shown,
     unpack,
+    window_of,
 )
 from gnomon.model import JsonValue, Origin
 from scoring.backfill import Backfills, Progress, Which
@@ -95,10 +96,10 @@ def _add_violations(router: APIRouter, judgments: Judgments, clock: Clock) -> No
             ),
         ] = "present",
     ) -> ViolationFilter:
-        now = to_nanos(clock())
+        start, end = window_of(since, until, to_nanos(clock()))
         return ViolationFilter(
-            since=_moment(since, now),
-            until=_moment(until, now),
+            since=start,
+            until=end,
             policy=policy,
             rule=rule,
             severity=severity,

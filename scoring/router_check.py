@@ -11,7 +11,7 @@ from collector.store import Reader
 from collector.views import RunFilter, RunPosition
 from gnomon.clock import Clock, to_nanos
 from gnomon.errors import ConfigError, InputError, NotFound
-from gnomon.http import LONGEST, Json, moment_of
+from gnomon.http import LONGEST, Json, window_of
 from gnomon.model import JsonValue, Origin, Run, RunState
 from gnomon.watch import Watch
 from scoring.grading.policy import version_of
@@ -100,10 +100,10 @@ def _asked(trial: Trial, reader: Reader, clock: Clock) -> tuple[list[Run], bool]
         return [run], False
     if trial.since is None:
         raise InputError("say run or since: nothing says which runs to look at")
-    now = to_nanos(clock())
+    start, end = window_of(trial.since, trial.until, to_nanos(clock()))
     where = RunFilter(
-        since=moment_of(trial.since, now),
-        until=None if trial.until is None else moment_of(trial.until, now),
+        since=start,
+        until=end,
         agent=trial.agent,
         origin=Origin.PRODUCTION,
     )

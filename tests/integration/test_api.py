@@ -179,7 +179,7 @@ def test_filters_of_the_address_are_filters_of_the_list(client: TestClient, stor
         {"limit": "0"}, {"limit": "501"}, {"limit": "x"}, {"status": "fine"}, {"since": "yesterday"},
         {"since": "2026-13-01T00:00:00Z"}, {"key": "order_id"}, {"key": "order_id:"}, {"key": ":A"},
         {"key": ["order_id:A", "order_id:B"]}, {"cursor": "x"}, {"cursor": "é"},
-        {"origin": "mars"}, {"cursor": "AAAAAFsicnVucyIsMSwiYSJd"},
+        {"origin": "mars"}, {"cursor": "AAAAAFsicnVucyIsMSwiYSJd"}, {"since": "1h", "until": "2h"},
     ],
 )  # fmt: skip
 def test_an_unusable_question_is_refused_and_not_repeated(
@@ -447,6 +447,7 @@ def test_the_ledger_balances_and_says_so(client: TestClient, books: MemoryBooks)
     }  # fmt: skip
     assert told["balanced"] is True
     assert len(client.get("/v1/ledger", params={"since": "7d"}).json()["items"]) == 3
+    assert problem(client.get("/v1/ledger", params={"until": "2d"}), 400, "bad_input")
     books.rows[0] = LedgerRow(
         source="x", hour=THIS_HOUR, received=1, stored=0, rejected={}, pending=0
     )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gnomon.clock import Nanos, rfc3339, to_nanos
 from gnomon.errors import InputError
-from gnomon.http import Json, described, moment_of, pack, shown, unpack
+from gnomon.http import Json, described, moment_of, pack, shown, unpack, window_of
 from gnomon.model import Evaluation, Kind, RunId, SpanId, Step, TraceId
 
 NOW = to_nanos(dt.datetime(2026, 12, 2, 12, tzinfo=dt.UTC))
@@ -132,3 +132,16 @@ def test_the_description_of_a_noun_follows_its_fields() -> None:
     assert schema["required"] == ["at", "inner"]
     assert schema["description"] == "A noun."
     assert schema["$defs"]["Inner"]["properties"]["at"]["format"] == "date-time"
+
+
+def test_a_window_ends_after_its_start() -> None:
+    assert window_of("2h", "1h", NOW) == (NOW - 7_200 * 10**9, NOW - 3_600 * 10**9)
+    assert window_of(None, "1h", NOW) == (None, NOW - 3_600 * 10**9)
+    assert window_of("1h", None, NOW) == (NOW - 3_600 * 10**9, None)
+    for since, until in (
+        ("1h", "2h"),
+        ("1h", "1h"),
+        ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"),
+    ):
+        with pytest.raises(InputError, match=f"until={until} must lie after since={since}"):
+            window_of(since, until, NOW)
