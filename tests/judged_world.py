@@ -1,7 +1,7 @@
 """Runs and what was judged of them, written by hand: the truth that metrics must tell."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from gnomon.clock import Nanos
 from gnomon.model import Kind, Run, RunId, RunState, RunStatus, SpanId, Step, TraceId
@@ -11,7 +11,6 @@ from scoring.grading.port import GraderKind, State, Surface
 from scoring.policies.verdict import Held
 from scoring.reading import RunJudgments
 from scoring.rows import LabelRow, StatusRow, ViolationRow, held_columns
-from scoring.store import JudgmentWriter
 from scoring.verdict import verdict_row
 from scoring.versions.force import Force
 from scoring.versions.rule import Plan
@@ -38,11 +37,27 @@ def seen_first(store: Store, plan: Plan | None) -> None:
     book.note(Force(place=place, digest=plan.digest, at=BEFORE, text=plan.text, rule=rule))
 
 
+class _Asked:
+    """A store that is asked: first it is given what was put down before."""
+
+    def __init__(self, store: Store, write: Callable[[], None]) -> None:
+        self._store = store
+        self._write = write
+
+    def __getattr__(self, name: str) -> Any:
+        self._write()
+        return getattr(self._store, name)
+
+
 class World:
-    """Writes runs and what was judged of them."""
+    """Runs and what was judged of them; written together when the store is asked next."""
 
     def __init__(self, store: Store) -> None:
-        self.store = store
+        self._store = store
+        self.store = cast("Store", _Asked(store, self.write))
+        self._runs: list[tuple[Run, int]] = []
+        self._steps: list[Step] = []
+        self._rows: dict[str, list[Any]] = {}
         self.number = 0
         self.runs: dict[str, Run] = {}
         self.steps: dict[str, list[Step]] = {}
@@ -84,7 +99,7 @@ class World:
             "cost_usd": 0.5,
         }
         run = Run(**{**given, **values})
-        RowWriter(self.store).runs([run], reading="r", folded_at=number)
+        self._runs.append((run, number))
         self.runs[run.run_id] = run
         if judged and run.state is RunState.SETTLED:
             self.judge(run, verified, claimed, broken, held=held)
@@ -108,7 +123,7 @@ class World:
                 **self._of(run), policy="refunds", policy_version="1", place=0, rule=broken,
                 message="m", severity="hard", steps=(), at=run.started_at,
             )  # fmt: skip
-            self.store.insert("violations", [breach])
+            self._put("violations", breach)
             self._said(run)[2].append(breach)
         self.sum_up(run)
 
@@ -123,10 +138,10 @@ class World:
         }  # fmt: skip
         if said:
             label = LabelRow(**given, **said)
-            self.store.insert("labels", [label])
+            self._put("labels", label)
             self._said(run)[1].append(label)
         status = StatusRow(**given, **held_columns(held), state=state, violations=int(violations))
-        self.store.insert("grader_status", [status])
+        self._put("grader_status", status)
         self._said(run)[0].append(status)
         self.sum_up(run)
 
@@ -137,7 +152,23 @@ class World:
         judged = RunJudgments(statuses=statuses, labels=labels, violations=violations)
         acts = acts_of(self.steps.get(run.run_id, ()))
         row = verdict_row(run, judged, acts, at=Nanos(MONDAY + self.sums))
-        JudgmentWriter(self.store).write_verdicts([row])
+        self._put("verdicts", row)
+
+    def write(self) -> None:
+        """Write what was put down."""
+        runs, self._runs = self._runs, []
+        if runs:
+            moments = [number for _, number in runs]
+            RowWriter(self._store).runs([run for run, _ in runs], reading="r", folded_at=moments)
+        steps, self._steps = self._steps, []
+        if steps:
+            RowWriter(self._store).steps(steps, folded_at=1)
+        rows, self._rows = self._rows, {}
+        for table, lines in rows.items():
+            self._store.insert(table, lines)
+
+    def _put(self, table: str, row: Any) -> None:
+        self._rows.setdefault(table, []).append(row)
 
     def _said(self, run: Run) -> Said:
         return self.said.setdefault((run.run_id, run.revision), ([], [], []))
@@ -157,6 +188,6 @@ class World:
             "duration_ns": 0, "kind": kind, "counted": True,
         }  # fmt: skip
         step = Step(**{**given, **values})
-        RowWriter(self.store).steps([step], folded_at=1)
+        self._steps.append(step)
         self.steps.setdefault(run.run_id, []).append(step)
         self.sum_up(run)

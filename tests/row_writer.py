@@ -17,10 +17,12 @@ class RowWriter(Writer):
     def steps(self, steps: Sequence[Step], *, folded_at: int) -> None:
         self._all(encoded.steps(steps, folded_at=folded_at))
 
-    def runs(self, runs: Sequence[Run], *, reading: str, folded_at: int) -> None:
+    def runs(self, runs: Sequence[Run], *, reading: str, folded_at: int | Sequence[int]) -> None:
+        """`folded_at`: of all of them, or of each."""
         heads = encoded.heads(runs, reading=reading)
-        named = zip(heads, runs, strict=True)
-        lines = [encoded.row(head, run, folded_at=folded_at) for head, run in named]
+        moments = [folded_at] * len(runs) if isinstance(folded_at, int) else folded_at
+        named = zip(heads, runs, moments, strict=True)
+        lines = [encoded.row(head, run, folded_at=moment) for head, run, moment in named]
         self._all(encoded.runs(lines))
 
     def forget_steps(self, keys: bytes, *, folded_at: int) -> None:

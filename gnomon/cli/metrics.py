@@ -188,7 +188,8 @@ def _any_time(answer: JsonValue) -> Iterator[tuple[str, object]]:
     """Tell the running interval where the other one may not be seen, or is no test."""
     found = answer.get("any_time")
     if found is not None and found["n"] and not answer["ruling"]["looks"]:
-        yield "at any time", _points(found)
+        first = ", first runs" if "first_trials" in found["flags"] else ""
+        yield f"at any time{first}", _points(found)
 
 
 def _points(found: JsonValue, missing: int = 0) -> str:

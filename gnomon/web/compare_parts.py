@@ -19,7 +19,7 @@ from scoring.stats.results import Difference
 from scoring.versions.answers import WITHHELD, Live, OnTasks
 from scoring.versions.mix import Mix
 from scoring.versions.ruling import Ruling
-from scoring.versions.tasks import ChangedTask, TaskRuns
+from scoring.versions.tasks import FIRST_TRIALS, ChangedTask, TaskRuns
 
 Show = Literal["broke", "fixed", "all"]
 SHOWS: Mapping[str, Show] = {"broke": "broke", "fixed": "fixed", "all": "all"}
@@ -141,7 +141,7 @@ def _effects(found: OnTasks) -> Sequence[tuple[str, Difference, bool]]:
     fixed, running = found.comparison.difference, found.any_time
     if found.ruling.looks:
         return [("same tasks", fixed, True)]
-    name = "at any time"
+    name = "at any time, first runs" if FIRST_TRIALS in running.flags else "at any time"
     if WITHHELD in fixed.flags:
         return [(name, running, True)]
     return [("same tasks", fixed, True), (name, running, False)]

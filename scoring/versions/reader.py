@@ -26,7 +26,7 @@ from scoring.versions.rule import Plan
 from scoring.versions.ruling import Ruling, Silence
 from scoring.versions.setting import Setting
 from scoring.versions.store import RuleBook
-from scoring.versions.tasks import TaskComparison, TaskRuns, any_time_of, on_tasks
+from scoring.versions.tasks import FIRST_TRIALS, TaskComparison, TaskRuns, any_time_of, on_tasks
 
 JUDGING = frozenset({Surface.OUTCOME, Surface.POLICY})
 """Surfaces whose graders say what passes and what breaks a rule."""
@@ -258,10 +258,16 @@ class CompareReader:
     def _any_time(
         self, asked: Sides, units: Sequence[Unit], new: Tried, old: Tried, trials: int | None
     ) -> Difference:
-        """Return the running difference over runs that are the same at every look."""
+        """Return the running difference over runs that are the same at every look.
+
+        Where no rule says how many runs of a task count, their number grows with every run: then
+        the first of each task is taken, and the flag `first_trials` says so.
+        """
         if trials is None and any(side[u.task].runs > 1 for side in (new, old) for u in units):
             new, old = self._asking.tries(asked, trials=1)
             units = looks.units_in_time(new, old, trials=1)
+            found = any_time_of([unit.task for unit in units], new, old)
+            return replace(found, flags=(*found.flags, FIRST_TRIALS))
         return any_time_of([unit.task for unit in units], new, old)
 
     # Looks

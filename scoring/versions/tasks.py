@@ -181,6 +181,10 @@ NONE = Estimate(value=None)
 ANY_TIME = "confidence sequence over tasks in time order, the same runs of each"
 
 
+FIRST_TRIALS = "first_trials"
+"""The running difference is of the first run of each task, while more of them are compared."""
+
+
 def any_time_of(
     order: Sequence[str], new: Mapping[str, TaskRuns], old: Mapping[str, TaskRuns], *,
     confidence: float = 0.95,

@@ -7,6 +7,7 @@ import pytest
 
 from collector.queue.spool import Spool
 from gnomon.store import Store
+from tests.judged_world import World
 from tests.receiving import House, house_of
 from tests.stores import ENGINES, emptied, migrated_store
 from tests.traffic import open_spool
@@ -23,6 +24,11 @@ def opened(
 @pytest.fixture
 def store(opened: Store) -> Store:
     return emptied(opened)
+
+
+@pytest.fixture
+def world(store: Store) -> World:
+    return World(store)
 
 
 @pytest.fixture

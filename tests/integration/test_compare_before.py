@@ -1,14 +1,11 @@
 """The rule decides that was in force when both versions had run, and in one series of looks."""
 
 import datetime as dt
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from gnomon.clock import Nanos, from_nanos
-from gnomon.store.migrate import apply, shipped
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
@@ -16,20 +13,12 @@ from scoring.versions.answers import Live, OnTasks
 from scoring.versions.reader import CompareReader
 from scoring.versions.ruling import Ruling
 from tests.judged_world import BEFORE, DAY, MONDAY, World
-from tests.stores import ENGINES, fresh_store
 
 SCOPE = Scope(agent="desk", origin=None)
 LIVE = Scope(agent="desk")
 BOTH = {"base": "rc3", "cand": "rc4"}
 SWAPPED = {"base": "rc4", "cand": "rc3"}
 EARLY, LATER = from_nanos(BEFORE), from_nanos(Nanos(MONDAY + DAY))
-
-
-@pytest.fixture(params=ENGINES)
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    with fresh_store(request.param, tmp_path) as store:
-        apply(store, shipped())
-        yield World(store)
 
 
 def started(world: World, now: dt.datetime, n: int, **more: object) -> CompareReader:

@@ -1,12 +1,8 @@
 """The difference inside slices over the real engine: clusters, repeated tasks, unverified runs."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from gnomon.cli import metrics as cli
-from gnomon.store.migrate import apply, shipped
 from gnomon.web.compare_parts import live_part
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
@@ -14,17 +10,9 @@ from scoring.metrics.watched import MetricsWatched
 from scoring.versions.answers import Live
 from scoring.versions.reader import CompareReader
 from tests.judged_world import World
-from tests.stores import fresh_store
 
 TOPICS = MetricsWatched(slices={"topic": "topic"})
 CUSTOMERS = MetricsWatched(slices={"topic": "topic"}, cluster_by="customer_id")
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with fresh_store("embedded", tmp_path) as store:
-        apply(store, shipped())
-        yield World(store)
 
 
 def compared(world: World, watched: MetricsWatched) -> Live:

@@ -1,8 +1,6 @@
 """Rules and looks over the real engine: written before, looked at once, never tested again."""
 
 import datetime as dt
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +8,6 @@ import pytest
 from gnomon.clock import Nanos, from_nanos
 from gnomon.model import Origin, RunState
 from gnomon.store import Store
-from gnomon.store.migrate import apply, shipped
 from scoring.grading.port import Surface
 from scoring.jobs import Jobs
 from scoring.metrics.reader import MetricReader
@@ -22,19 +19,11 @@ from scoring.store import StoredLedger
 from scoring.versions.reader import CompareReader
 from scoring.versions.schedule import WIDTH, looks_job
 from tests.judged_world import DAY, MONDAY, World, seen_first
-from tests.stores import ENGINES, fresh_store
 
 SCOPE = Scope(agent="desk", origin=None)
 LIVE = Scope(agent="desk")
 BOTH = {"base": "rc3", "cand": "rc4"}
 LATER = from_nanos(Nanos(MONDAY + DAY))
-
-
-@pytest.fixture(params=ENGINES)
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    with fresh_store(request.param, tmp_path) as store:
-        apply(store, shipped())
-        yield World(store)
 
 
 def rule(n: int, **more: Any) -> MetricsWatched:
@@ -404,3 +393,14 @@ def test_a_live_rule_counts_tasks_where_they_repeat(world: World) -> None:
     found = compare(world.store, watched).live(LIVE, **BOTH)
     assert (found.ruling.n, found.difference.n, found.difference.unit) == (10, 10, "task_id")
     assert found.ruling.decision.verdict == "FAIL"
+
+
+def test_a_running_interval_of_first_runs_says_so(world: World) -> None:
+    won(world, 0, 6)
+    no_rule = MetricsWatched()
+    found = compare(world.store, no_rule).on_tasks(SCOPE, **BOTH)
+    assert "first_trials" not in found.any_time.flags, "every task was tried once"
+    pair(world, "t00", True, False)
+    found = compare(world.store, no_rule).on_tasks(SCOPE, **BOTH)
+    assert "first_trials" in found.any_time.flags
+    assert (found.comparison.difference.same, found.any_time.n) == (1, 6)

@@ -12,21 +12,7 @@ from gnomon.errors import StoreMismatch
 from gnomon.store import Store
 from tests import otlp
 from tests.spools import Hands, everything, opened, request
-from tests.stores import ENGINES, emptied, migrated_store, put
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def migrated(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Store]:
-    with migrated_store(request.param, tmp_path_factory.mktemp("data")) as store:
-        yield store
-
-
-@pytest.fixture
-def store(migrated: Store) -> Store:
-    migrated.command("TRUNCATE TABLE store_id", tag="tests.truncate")
-    return emptied(migrated)
+from tests.stores import put
 
 
 @pytest.fixture

@@ -19,10 +19,9 @@ from gnomon.clock import Nanos, from_nanos, to_nanos
 from gnomon.errors import Conflict, StoreUnavailable
 from gnomon.model import RunState
 from gnomon.store import Store
-from gnomon.store.migrate import apply, shipped
 from tests import otlp
 from tests.judging import SECOND, START, Court, FakeClock, make_run, make_step
-from tests.stores import ENGINES, fresh_store, put
+from tests.stores import put
 from tests.touched import MemoryTouched
 
 CONFIG = """
@@ -35,13 +34,6 @@ graders:
   - {type: budget, name: small, version: "1", limits: {steps: 5}}
   - {type: convergence, name: circles, version: "1"}
 """
-
-
-@pytest.fixture(params=ENGINES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with fresh_store(request.param, tmp_path) as opened:
-        apply(opened, shipped())
-        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Metrics, surfaces, links and comparisons over the real engine, from runs judged by hand."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +12,6 @@ from gnomon.clock import LAST_MOMENT, Nanos, from_nanos
 from gnomon.errors import InputError
 from gnomon.http import install_problems
 from gnomon.model import Kind, Run, RunState, RunStatus
-from gnomon.store import Store
-from gnomon.store.migrate import apply, shipped
 from scoring.grading.port import GraderKind, State, Surface
 from scoring.metrics.reader import Behind, MetricReader, MetricReport, Which
 from scoring.metrics.scope import BEHIND_PATH, RUNS_PATH, Link, Scope
@@ -25,7 +21,6 @@ from scoring.policies.verdict import Held, RuleKind
 from scoring.versions.reader import CompareReader
 from tests.judged_world import DAY, MONDAY, SECOND, World, seen_first
 from tests.row_writer import RowWriter
-from tests.stores import ENGINES, fresh_store
 
 WATCHED = MetricsWatched(
     slices={"topic": "topic"},
@@ -33,18 +28,6 @@ WATCHED = MetricsWatched(
 )
 SCOPE = Scope(agent="desk")
 TASKS = Scope(agent="desk", origin=None)
-
-
-@pytest.fixture(params=ENGINES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with fresh_store(request.param, tmp_path) as opened:
-        apply(opened, shipped())
-        yield opened
-
-
-@pytest.fixture
-def world(store: Store) -> World:
-    return World(store)
 
 
 def metrics_of(world: World, scope: Scope = SCOPE, **more: Any) -> MetricReport:

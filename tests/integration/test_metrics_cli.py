@@ -39,6 +39,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with fresh_store("embedded", tmp_path_factory.mktemp("world")) as store:
         apply(store, shipped())
         world = World(store)
+        store = world.store
         unjudged = MetricReader(store, MetricsWatched(compare=CompareSection(rule=UNJUDGED)))
         seen_first(store, CompareReader(store, unjudged).plan)
         for task in range(2):

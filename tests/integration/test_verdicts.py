@@ -1,20 +1,15 @@
 """One verdict for each settled run: exact after every judgment, crash, late span and new grader."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from gnomon.errors import StoreUnavailable
 from gnomon.model import Kind, Run
 from gnomon.store import Store
-from gnomon.store.migrate import apply, shipped
 from scoring.metrics.figures import Figure
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import MetricsWatched
 from tests.judging import Court, make_run, make_step
-from tests.stores import ENGINES, fresh_store
 
 NONE = ""
 POLICY = """
@@ -28,13 +23,6 @@ graders:
   - {type: recovery, name: again, version: "1", writes: [refund]}
 """
 SCOPE = Scope()
-
-
-@pytest.fixture(params=ENGINES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with fresh_store(request.param, tmp_path) as opened:
-        apply(opened, shipped())
-        yield opened
 
 
 def parts(store: Store) -> dict[str, int]:
