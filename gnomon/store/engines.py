@@ -48,6 +48,11 @@ SESSION: Mapping[str, str | int] = {
     "optimize_move_to_prewhere_if_final": 1,
     # As everywhere else: WHERE means the column, not an expression of the same name beside it.
     "prefer_column_name_to_alias": 1,
+    # Machine code for a statement pays over billions of rows: here making it costs more than all
+    # else (0.4 s where the rest takes 0.17), once in each process and for each statement.
+    "compile_expressions": 0,
+    "compile_aggregate_expressions": 0,
+    "compile_sort_description": 0,
     "output_format_json_quote_64bit_integers": 0,
     "output_format_json_quote_denormals": 0,
     "output_format_json_escape_forward_slashes": 0,

@@ -13,6 +13,8 @@ class Asked:
     parts: Sequence[str]
     ratios: Sequence[str]
     totals: Sequence[str]
+    values: bool = True
+    """Whether the sorted values come along that quantiles need."""
 
     def counts(self) -> list[str]:
         """Return what one run counts, as SQL: 1 for each part it is in, then its amounts."""
@@ -67,6 +69,9 @@ WHOLE = Asked(parts=tuple(PARTS), ratios=tuple(RATIOS), totals=tuple(TOTALS))
 _USED = {part for name in PULSE for part in (RATIOS[name].m, RATIOS[name].y)} | PULSE_PARTS
 
 FIRST = Asked(
-    parts=tuple(name for name in PARTS if name in _USED), ratios=PULSE, totals=PULSE_TOTALS
+    parts=tuple(name for name in PARTS if name in _USED),
+    ratios=PULSE,
+    totals=PULSE_TOTALS,
+    values=False,
 )
 """What the first page asks for every few seconds."""

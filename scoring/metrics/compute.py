@@ -24,8 +24,7 @@ from scoring.metrics.guards import (
     with_usage_told,
 )
 from scoring.metrics.tooluse import Sides, tool_use_figure
-from scoring.stats.clusters import ratio
-from scoring.stats.results import Estimate
+from scoring.stats.clusters import ratio_of
 from scoring.stats.shown import shown_measure
 
 Made = tuple[Figure, Mapping[str, Figure], Mapping[str, Figure]]
@@ -154,15 +153,15 @@ def cost(group: Group) -> Made:
 def cost_per_solved(group: Group) -> Figure:
     """Return all money over all verified runs, per cluster, with Fieller's interval."""
     sums = group.sums
-    if not sums.costs:
+    if not sums.parts["priced"]:
         return group.nothing("no run reports or allows a cost: add prices", "cost_usd", scale="usd")
-    spent, solved, unknown = sum(sums.unit_costs), sum(sums.unit_solved), sums.parts["unverified"]
-    found: Estimate | None = ratio(sums.unit_costs, sums.unit_solved, confidence=group.confidence)
+    spent, solved, unknown = sums.spent.c, sums.spent.s, sums.parts["unverified"]
+    found = ratio_of(sums.spent, confidence=group.confidence)
     known = f"solved none for sure: {unknown} not verified" if unknown else "solved none"
     text = "" if solved else f"spent ${spent:.2f}, {known}"
     shown = shown_measure(
         found,
-        n=len(sums.unit_costs),
+        n=sums.spent.n,
         unit=group.unit,
         method="ratio, fieller",
         scale="usd",

@@ -82,7 +82,7 @@ class Beat:
 def beat(group: Group) -> Beat:
     """Return the numbers of one stretch of time; intervals only where they are shown."""
     sums = group.sums
-    solved, spent = sum(sums.unit_solved), sum(sums.unit_costs)
+    solved, spent = sums.spent.s, sums.spent.c
     means = {name: sums.ratios[name].mean for name in _COURSES}
     return Beat(
         start=int(sums.group),
@@ -94,7 +94,10 @@ def beat(group: Group) -> Beat:
         pass_rate=group.completion(),
         least=group.share("completion"),
         most=group.share("not_failed"),
-        course={**means, "cost_per_success": spent / solved if solved and sums.costs else None},
+        course={
+            **means,
+            "cost_per_success": spent / solved if solved and sums.parts["priced"] else None,
+        },
     )
 
 

@@ -77,17 +77,24 @@ SELECT
     sumForEach(arrayMap(n -> n > 0, own_counts)) AS clusters,
     sumForEach(arrayMap((m, y) -> own_counts[m] * own_counts[y], {{bases}}, {{hits}})) AS products,
     sumForEach(own_totals) AS totals,
-    arraySort(groupArrayArray(own_finished_ns)) AS finished_ns,
-    arraySort(groupArrayArray(own_aborted_ns)) AS aborted_ns,
-    arraySort(groupArrayArray(own_costs)) AS costs,
-    groupArrayIf(own_cost, unit_scoped > 0) AS unit_costs,
-    groupArrayIf(unit_verified, unit_scoped > 0) AS unit_solved,
-    arraySort(groupArrayArray(own_decision_ns)) AS decision_ns,
-    sum(length(own_call_tokens)) AS calls_with_tokens,
-    arraySort(groupArrayArray(own_call_tokens))[intDiv(90 * calls_with_tokens + 99, 100)] AS p90_call_tokens
+    countIf(unit_scoped > 0) AS spent_n,
+    sumIf(own_cost, unit_scoped > 0) AS spent,
+    sumIf(unit_verified, unit_scoped > 0) AS solved,
+    ifNotFinite(varPopStableIf(own_cost, unit_scoped > 0), 0) AS spent_variance,
+    ifNotFinite(varPopStableIf(unit_verified, unit_scoped > 0), 0) AS solved_variance,
+    ifNotFinite(covarPopStableIf(own_cost, unit_verified, unit_scoped > 0), 0) AS covariance
+    {{values}}
 FROM ({{units}})
 GROUP BY grp
 ORDER BY grp;
+
+-- name: values
+, arraySort(groupArrayArray(own_finished_ns)) AS finished_ns,
+arraySort(groupArrayArray(own_aborted_ns)) AS aborted_ns,
+arraySort(groupArrayArray(own_costs)) AS costs,
+arraySort(groupArrayArray(own_decision_ns)) AS decision_ns,
+sum(length(own_call_tokens)) AS calls_with_tokens,
+arraySort(groupArrayArray(own_call_tokens))[intDiv(90 * calls_with_tokens + 99, 100)] AS p90_call_tokens;
 
 -- name: data_version
 SELECT table, max(max_block_number) AS block, count() AS parts

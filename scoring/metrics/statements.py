@@ -158,6 +158,7 @@ def compiled(
         "totals": ", ".join(asked.amounts()),
         "bases": str(asked.bases()),
         "hits": str(asked.hits()),
+        "values": named["values"] if asked.values else "",
         **{name: condition(name) for name in _FILLED},
         "runs": chosen,
         "verdict_columns": ", ".join(VERDICT_COLUMNS),

@@ -7,6 +7,7 @@ from typing import Any
 from scoring.metrics.asked import Asked
 from scoring.metrics.moments import NOTHING, Moments
 from scoring.metrics.parts import PARTS, RATIOS, TOTALS
+from scoring.stats.clusters import NO_PAIRS, Pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +23,8 @@ class Sums:
     aborted_ns: Sequence[int] = ()
     costs: Sequence[float] = ()
     """USD of each run whose cost is known, ascending."""
-    unit_costs: Sequence[float] = ()
-    """USD of each unit: a cluster, or a run."""
-    unit_solved: Sequence[int] = ()
-    """Verified runs of each unit, in the order of `unit_costs`."""
+    spent: Pairs = NO_PAIRS
+    """USD and verified runs of each unit: a cluster, or a run."""
     decision_ns: Sequence[int] = ()
     """How long people took to decide, ascending."""
     calls_with_tokens: int = 0
@@ -51,12 +50,16 @@ def of_row(row: Mapping[str, Any], asked: Asked) -> Sums:
         parts=dict(zip(asked.parts, map(int, counts[: len(asked.parts)]), strict=True)),
         ratios=ratios,
         totals=dict(zip(asked.totals, map(int, totals), strict=True)),
-        finished_ns=row["finished_ns"],
-        aborted_ns=row["aborted_ns"],
-        costs=row["costs"],
-        unit_costs=row["unit_costs"],
-        unit_solved=row["unit_solved"],
-        decision_ns=row["decision_ns"],
-        calls_with_tokens=int(row["calls_with_tokens"]),
-        p90_call_tokens=int(row["p90_call_tokens"]) if row["calls_with_tokens"] else None,
-    )
+        spent=Pairs(
+            n=int(row["spent_n"]), c=row["spent"], s=row["solved"], cc=row["spent_variance"],
+            cs=row["covariance"], ss=row["solved_variance"],
+        ),
+        **(_values(row) if asked.values else {}),
+    )  # fmt: skip
+
+
+def _values(row: Mapping[str, Any]) -> dict[str, Any]:
+    calls = int(row["calls_with_tokens"])
+    lists = {name: row[name] for name in ("finished_ns", "aborted_ns", "costs", "decision_ns")}
+    p90 = int(row["p90_call_tokens"]) if calls else None
+    return {**lists, "calls_with_tokens": calls, "p90_call_tokens": p90}

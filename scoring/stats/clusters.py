@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from scoring.stats.arguments import count, finite, level, same_length, t_of
@@ -153,31 +154,65 @@ def ratio(c: Iterable[float], s: Iterable[float], *, confidence: float = 0.95) -
     """
     above, below = finite("c", c), finite("s", s)
     n = same_length(c=above, s=below)
-    level(confidence)
     if any(value < 0 for value in below):
         raise ValueError("s must not hold a negative value")
-    if n == 0 or sum(below) == 0:
+    return ratio_of(pairs_of(above, below) if n else NO_PAIRS, confidence=confidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """Numerator c and denominator s of n units: their sums, variances and covariance (over n)."""
+
+    n: int
+    c: float
+    s: float
+    cc: float
+    cs: float
+    ss: float
+
+
+NO_PAIRS = Pairs(n=0, c=0, s=0, cc=0, cs=0, ss=0)
+
+
+def pairs_of(above: Sequence[float], below: Sequence[float]) -> Pairs:
+    """Return what `ratio_of` needs of numerators and denominators, one of each per unit."""
+    n, c, s = len(above), math.fsum(above), math.fsum(below)
+    off = [(one - c / n, other - s / n) for one, other in zip(above, below, strict=True)]
+    return Pairs(
+        n=n, c=c, s=s, cc=math.fsum(a * a for a, _ in off) / n,
+        cs=math.fsum(a * b for a, b in off) / n, ss=math.fsum(b * b for _, b in off) / n,
+    )  # fmt: skip
+
+
+def ratio_of(pairs: Pairs, *, confidence: float = 0.95) -> Estimate | None:
+    """Return `ratio` of units that are added up already: money by the million rows stays in the store.
+
+    Same answers, flags and source as `ratio`; s not negative. The spread about the ratio R is
+    n (V_cc - 2 R V_cs + R^2 V_ss), since c - R s has the mean 0.
+    """
+    level(confidence)
+    if pairs.n == 0 or pairs.s == 0:
         return None
-    value = math.fsum(above) / math.fsum(below)
+    n, value = pairs.n, pairs.c / pairs.s
     if n == 1:
         return Estimate(value=value, flags=("one_unit",))
-    off = math.fsum((ci - value * si) ** 2 for ci, si in zip(above, below, strict=True))
-    se = math.sqrt(n / (n - 1) * off) / math.fsum(below)
-    if off <= 1e-24 * math.fsum(ci**2 for ci in above):
+    terms = (pairs.cc, -2 * value * pairs.cs, value**2 * pairs.ss)
+    off = n * math.fsum(terms)
+    if off <= _ROUNDING * n * (pairs.cc + (pairs.c / n) ** 2):
         return Estimate(value=value, se=0.0, df=n - 1, flags=("no_spread",))
-    return _fieller(above, below, value, se, t_of(confidence, n - 1))
+    se = math.sqrt(n / (n - 1) * off) / pairs.s
+    return _fieller(pairs, value, se, t_of(confidence, n - 1))
 
 
-def _fieller(
-    above: Sequence[float], below: Sequence[float], value: float, se: float, t: float
-) -> Estimate:
+_ROUNDING = 1e-14
+"""Spread, as a share of the sum of squares, that is left of none by rounding of variances."""
+
+
+def _fieller(pairs: Pairs, value: float, se: float, t: float) -> Estimate:
     """Return the ratio with the limits at which numerator - R denominator stops differing from 0."""
-    import numpy as np
-
-    n = len(above)
-    covariance = np.cov(above, below) / n
-    vcc, vcs, vss = (float(covariance[i]) for i in ((0, 0), (0, 1), (1, 1)))
-    mean = math.fsum(below) / n
+    n = pairs.n
+    vcc, vcs, vss = (one / (n - 1) for one in (pairs.cc, pairs.cs, pairs.ss))
+    mean = pairs.s / n
     per_variance = (t / mean) ** 2  # g / V_ss, defined also where the denominator does not vary
     g = per_variance * vss
     if g >= 1:

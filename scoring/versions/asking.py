@@ -197,10 +197,12 @@ class Asking:
     def _guard(
         self, asked: Sides, compared: str, confidence: float, *, by_task: bool, **more: Any
     ) -> Guard:
-        words = {"counted": guard.counted(asked.metric), "added": guard.added(asked.metric)}
-        rows = self._read(
-            "guard", asked.scope, compared=compared, words=words, versions=asked.versions, **more
-        )
+        words = {
+            "counted": guard.counted(asked.metric),
+            "added": guard.added(asked.metric),
+            "parted": guard.parted(asked.metric, self._sql[compared]),
+        }
+        rows = self._read("guard", asked.scope, words=words, versions=asked.versions, **more)
         broken = self._read(
             "broken", asked.scope, compared=compared, versions=asked.versions, by_task=by_task,
             **more,

@@ -8,7 +8,7 @@ from gnomon.model import JsonValue
 from scoring.metrics import moments
 from scoring.metrics.guards import COMPLETENESS, LEAST_COMPLETE
 from scoring.metrics.moments import Moments
-from scoring.metrics.parts import RATIOS, condition
+from scoring.metrics.parts import RATIOS, staged
 from scoring.metrics.watched import Measured
 from scoring.stats.gates import Decision, Verdict
 from scoring.stats.rates import open_bounds, zero_event_upper
@@ -207,7 +207,7 @@ class Guard:
         return replace(decision, reason=f"{decision.reason}; {NOT_JUDGED}")
 
 
-_COUNTED = ("claim_open", "no_rule_judged", "rules_unclear", "hard_unclear")
+_COUNTED = ("checked", "claim_open", "no_rule_judged", "rules_unclear", "hard_unclear")
 """Parts that are counted beside the shares."""
 
 
@@ -216,22 +216,24 @@ def names_of(metric: Measured) -> Sequence[str]:
     return (*GUARDS[metric], COMPLETENESS)
 
 
+def parted(metric: Measured, rows: str) -> str:
+    """Return judged runs with a column for each part that is counted, as SQL."""
+    of_shares = [part for name in names_of(metric) for part in (RATIOS[name].m, RATIOS[name].y)]
+    return staged([*_COUNTED, *of_shares], rows)
+
+
 def counted(metric: Measured) -> str:
-    """Return what is counted within a cluster, as SQL."""
-    lines = [f"countIf({condition(part)}) AS {part}_n" for part in _COUNTED]
+    """Return what is counted within a cluster, as SQL over the rows of `parted`."""
+    lines = [f"sum(is_{part}) AS {part}_n" for part in _COUNTED]
     for name in names_of(metric):
         ratio = RATIOS[name]
-        lines += [
-            f"countIf({condition(ratio.m)}) AS m_{name}",
-            f"countIf({condition(ratio.y)}) AS y_{name}",
-        ]
+        lines += [f"sum(is_{ratio.m}) AS m_{name}", f"sum(is_{ratio.y}) AS y_{name}"]
     return ",\n    ".join(lines)
 
 
 def added(metric: Measured) -> str:
     """Return what is added up over clusters, as SQL."""
-    # The statement adds up `claim_open` itself.
-    lines = [f"sum({part}_n) AS {part}" for part in _COUNTED if part != "claim_open"]
+    lines = [f"sum({part}_n) AS {part}" for part in _COUNTED]
     for name in names_of(metric):
         m, y = f"toFloat64(m_{name})", f"toFloat64(y_{name})"
         lines += [

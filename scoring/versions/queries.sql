@@ -112,14 +112,14 @@ ORDER BY task, version;
 
 -- name: guard
 SELECT
-    version, sum(runs_n) AS runs, sum(checked_n) AS checked, sum(claim_open_n) AS claim_open,
+    version, sum(runs_n) AS runs,
     {{added}}
 FROM
 (
     SELECT
-        version, cluster, count() AS runs_n, countIf({{checked}}) AS checked_n,
+        version, cluster, count() AS runs_n,
         {{counted}}
-    FROM ({{compared}})
+    FROM ({{parted}})
     GROUP BY version, cluster
 )
 GROUP BY version

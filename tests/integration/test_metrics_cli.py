@@ -36,9 +36,9 @@ UNJUDGED = RuleSection(kind="superiority", n=2)
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with fresh_store("embedded", tmp_path_factory.mktemp("world")) as store:
-        apply(store, shipped())
-        world = World(store)
+    with fresh_store("embedded", tmp_path_factory.mktemp("world")) as opened:
+        apply(opened, shipped())
+        world = World(opened)
         store = world.store
         unjudged = MetricReader(store, MetricsWatched(compare=CompareSection(rule=UNJUDGED)))
         seen_first(store, CompareReader(store, unjudged).plan)

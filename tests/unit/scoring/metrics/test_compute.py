@@ -9,6 +9,7 @@ from scoring.metrics.definitions import DEFINITIONS
 from scoring.metrics.figures import Guarded
 from scoring.metrics.three import three
 from scoring.metrics.tooluse import Sides
+from scoring.stats.clusters import pairs_of
 from tests.unit.scoring.metrics.groups import SECOND, group
 
 CONDITIONS = [
@@ -85,9 +86,7 @@ def test_latency_shows_the_median_beside_the_one_that_counts_aborted_runs() -> N
 
 
 def test_money_that_solved_nothing_is_told_and_no_price_is_made_up() -> None:
-    made = group(
-        scoped=2, failed=2, priced=2, costs=[0.5, 1.5], unit_costs=[0.5, 1.5], unit_solved=[0, 0]
-    )
+    made = group(scoped=2, failed=2, priced=2, costs=[0.5, 1.5], spent=pairs_of([0.5, 1.5], [0, 0]))
     measure = metrics(made)["cost"].measure
     assert measure.shown.value is None
     assert measure.text == "spent $2.00, solved none"
@@ -96,7 +95,7 @@ def test_money_that_solved_nothing_is_told_and_no_price_is_made_up() -> None:
 def test_money_of_runs_that_nobody_verified_solved_nothing_that_is_known() -> None:
     made = group(
         scoped=2, failed=1, unverified=1, priced=2, costs=[0.5, 1.5],
-        unit_costs=[0.5, 1.5], unit_solved=[0, 0],
+        spent=pairs_of([0.5, 1.5], [0, 0]),
     )  # fmt: skip
     measure = metrics(made)["cost"].measure
     assert measure.text == "spent $2.00, solved none for sure: 1 not verified"
@@ -105,7 +104,7 @@ def test_money_of_runs_that_nobody_verified_solved_nothing_that_is_known() -> No
 def test_cost_per_solved_counts_the_money_of_failed_runs() -> None:
     made = group(
         scoped=4, verified=2, failed=2, priced=4, costs=[1, 1, 2, 2],
-        unit_costs=[1, 1, 2, 2], unit_solved=[1, 0, 1, 0],
+        spent=pairs_of([1, 1, 2, 2], [1, 0, 1, 0]),
     )  # fmt: skip
     assert metrics(made)["cost"].measure.shown.value == pytest.approx(3.0)
     assert metrics(made)["cost"].guard["max"].shown.value == 2
@@ -118,7 +117,7 @@ def test_a_cost_nobody_reports_names_the_field() -> None:
 
 def test_usage_missing_on_over_5_percent_of_the_steps_is_partial() -> None:
     given: dict[str, Any] = {"scoped": 2, "verified": 2, "priced": 2, "with_usage": 2}
-    given |= {"costs": [1, 1], "unit_costs": [1, 1], "unit_solved": [1, 1]}
+    given |= {"costs": [1, 1], "spent": pairs_of([1, 1], [1, 1])}
     full = group(**given, totals={"model_steps": 100, "steps_without_usage": 5})
     assert "partial" not in metrics(full)["cost"].measure.shown.flags
     part = group(**given, totals={"model_steps": 100, "steps_without_usage": 6})

@@ -7,13 +7,15 @@ from scoring.metrics.moments import Moments
 from scoring.metrics.parts import PARTS, RATIOS
 from scoring.metrics.sums import of_row
 
-LISTS = ("finished_ns", "aborted_ns", "costs", "unit_costs", "unit_solved", "decision_ns")
+LISTS = ("finished_ns", "aborted_ns", "costs", "decision_ns")
 ROW = {
     "grp": "",
     "calls_with_tokens": 0,
     "p90_call_tokens": 0,
     **{name: [] for name in LISTS},
-}
+    "spent_n": 0, "spent": 0.0, "solved": 0, "spent_variance": 0.0, "solved_variance": 0.0,
+    "covariance": 0.0,
+}  # fmt: skip
 
 
 def test_what_was_not_asked_for_is_not_there_instead_of_0() -> None:

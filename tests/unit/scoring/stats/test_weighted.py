@@ -247,3 +247,21 @@ def test_a_weak_denominator_has_no_interval():
     assert stats.ratio([5], [1]).flags == ("one_unit",)
     assert stats.ratio([2, 4], [1, 2]).flags == ("no_spread",)
     assert stats.ratio([2, 4], [0, 0]) is None
+
+
+@few
+@given(
+    st.lists(st.tuples(st.floats(0, 100), st.integers(0, 5)), min_size=2, max_size=40),
+    st.floats(0.5, 2000),
+)
+def test_a_ratio_of_sums_is_the_ratio_of_the_units_in_any_currency(units, scale):
+    found = stats.ratio([c for c, _ in units], [s for _, s in units])
+    scaled = stats.ratio([c * scale for c, _ in units], [s for _, s in units])
+    if found is None:
+        assert scaled is None
+        return
+    assert scaled.value == pytest.approx(found.value * scale)
+    assert scaled.flags == found.flags
+    if found.low is not None:
+        limits = (found.low * scale, found.high * scale)
+        assert (scaled.low, scaled.high) == pytest.approx(limits, rel=1e-6, abs=1e-6)
