@@ -281,16 +281,18 @@ def load(**overrides: object) -> Settings:
 
 
 def _refuse_unknown(name: str) -> None:
-    if not name.startswith("GNOMON_"):
+    if not name.upper().startswith("GNOMON_"):  # in small letters it counts just as well
         return
-    branch, _, leaf = name.removeprefix("GNOMON_").partition("__")
+    branch, _, leaf = name[len("GNOMON_") :].partition("__")
     field = Settings.model_fields.get(branch.lower())
     if field is None:
         known = ", ".join(f"GNOMON_{field.upper()}" for field in Settings.model_fields)
         raise ConfigError(f"{name} is no setting; known: {known}")
     section = field.annotation
     if isinstance(section, type) and issubclass(section, Section) and not leaf:
-        known = ", ".join(f"GNOMON_{branch}__{leaf.upper()}" for leaf in section.model_fields)
+        known = ", ".join(
+            f"GNOMON_{branch.upper()}__{leaf.upper()}" for leaf in section.model_fields
+        )
         raise ConfigError(f"{name} is a branch; set one of its leaves: {known}")
 
 

@@ -14,6 +14,20 @@ def test_a_name_that_fits_no_branch_stops_the_start(monkeypatch: pytest.MonkeyPa
         load()
 
 
+def test_a_setting_in_small_letters_counts_and_a_wrong_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("gnomon_web_port", "8123")
+    assert load().web_port == 8123
+    monkeypatch.setenv("gnomon_wep_port", "8124")
+    with pytest.raises(ConfigError, match="gnomon_wep_port is no setting.*GNOMON_WEB_PORT"):
+        load()
+    monkeypatch.delenv("gnomon_wep_port")
+    monkeypatch.setenv("Gnomon_Store", "x")
+    with pytest.raises(ConfigError, match="Gnomon_Store is a branch.*GNOMON_STORE__URL"):
+        load()
+
+
 def test_a_name_that_fits_no_leaf_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GNOMON_STORE__HOTS", "db")
     with pytest.raises(ConfigError, match="GNOMON_STORE__HOTS"):
