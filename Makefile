@@ -6,7 +6,7 @@ RUN := $(VENV)/.run-$(shell cksum requirements.lock pyproject.toml | cksum | cut
 DEV := $(VENV)/.dev-$(shell cksum requirements-dev.lock pyproject.toml | cksum | cut -d' ' -f1)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q --require-hashes --no-deps
 SELF := $(BIN)/python -m pip --disable-pip-version-check install -q --no-deps --no-build-isolation -e .
-WORKERS ?= 2
+WORKERS ?= 3
 
 .PHONY: help demo test lint bench soak lock clean
 .DEFAULT_GOAL := help
@@ -18,7 +18,7 @@ demo: $(RUN) ## Set everything up and run the refund desk on the embedded store
 	$(BIN)/gnomon demo $(ARGS)
 
 test: lint ## Set everything up and pass the tests
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not soak" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m "not soak" $(ARGS)
 
 lint: $(DEV) ## Style, types
 	$(BIN)/ruff check .

@@ -24,6 +24,17 @@ SHOTS = os.environ.get("TEST_SHOTS")
 
 WIDE, NARROW = 1440, 390
 
+EVERY_LOOK = pytest.mark.parametrize(
+    ("theme", "width"),
+    [
+        ("light", WIDE),
+        ("dark", NARROW),
+        pytest.param("dark", WIDE, marks=pytest.mark.soak),
+        pytest.param("light", NARROW, marks=pytest.mark.soak),
+    ],
+)
+"""Every theme and every width in each run of the tests; all pairs of them in the long one."""
+
 
 @dataclass
 class Served:

@@ -11,6 +11,7 @@ from gnomon.model import Kind, RunState, RunStatus
 from tests import desk, site
 from tests import page_memory as memory
 from tests.browsing import (
+    EVERY_LOOK,
     NARROW,
     WIDE,
     WITH_CHROMIUM,
@@ -54,8 +55,7 @@ def paths(served: Served) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@EVERY_LOOK
 def test_every_page_is_accessible_fits_and_behaves(
     browser: Browser, full: Served, empty: Served, theme: str, width: int
 ) -> None:

@@ -6,7 +6,16 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests import desk, judged_desk, site
-from tests.browsing import NARROW, WIDE, WITH_CHROMIUM, Served, Watching, kept, proven, serve
+from tests.browsing import (
+    EVERY_LOOK,
+    WIDE,
+    WITH_CHROMIUM,
+    Served,
+    Watching,
+    kept,
+    proven,
+    serve,
+)
 
 pytestmark = WITH_CHROMIUM
 
@@ -38,8 +47,7 @@ def test_tasks_that_were_read_stay_marked_after_a_reload(browser: Browser, bugs:
     context.close()
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@EVERY_LOOK
 def test_a_task_is_opened_and_read_by_keys(
     browser: Browser, bugs: Served, theme: str, width: int
 ) -> None:

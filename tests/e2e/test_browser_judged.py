@@ -6,7 +6,15 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests import desk, judged_desk, site
-from tests.browsing import NARROW, WIDE, WITH_CHROMIUM, Served, Watching, kept, proven, serve
+from tests.browsing import (
+    EVERY_LOOK,
+    WITH_CHROMIUM,
+    Served,
+    Watching,
+    kept,
+    proven,
+    serve,
+)
 from tests.judged_desk import BROKEN, KEPT, World
 
 pytestmark = WITH_CHROMIUM
@@ -41,8 +49,7 @@ def paths(world: World) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@EVERY_LOOK
 def test_every_judged_page_is_accessible_fits_and_behaves(
     browser: Browser, full: Served, world: World, theme: str, width: int
 ) -> None:
