@@ -20,11 +20,11 @@ def test_a_setting_in_small_letters_counts_and_a_wrong_one_is_refused(
     monkeypatch.setenv("gnomon_web_port", "8123")
     assert load().web_port == 8123
     monkeypatch.setenv("gnomon_wep_port", "8124")
-    with pytest.raises(ConfigError, match="gnomon_wep_port is no setting.*GNOMON_WEB_PORT"):
+    with pytest.raises(ConfigError, match=r"gnomon_wep_port is no setting.*GNOMON_WEB_PORT"):
         load()
     monkeypatch.delenv("gnomon_wep_port")
     monkeypatch.setenv("Gnomon_Store", "x")
-    with pytest.raises(ConfigError, match="Gnomon_Store is a branch.*GNOMON_STORE__URL"):
+    with pytest.raises(ConfigError, match=r"Gnomon_Store is a branch.*GNOMON_STORE__URL"):
         load()
 
 
