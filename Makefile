@@ -18,7 +18,7 @@ demo: $(RUN) ## Set everything up and run the refund desk on the embedded store
 	$(BIN)/gnomon demo $(ARGS)
 
 test: lint ## Set everything up and pass the tests
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope -m "not soak" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -m "not soak" $(ARGS)
 
 lint: $(DEV) ## Style, types
 	$(BIN)/ruff check .
