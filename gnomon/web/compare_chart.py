@@ -133,7 +133,7 @@ def _cells(one: Difference) -> tuple[str, str, str]:
 
 def left(one: Difference) -> str:
     """Return what a difference leaves out, in words."""
-    parts = [f"{count(n)} {why.replace('_', ' ')}" for why, n in one.excluded.items()]
+    parts = [f"{count(n)} ({why.replace('_', ' ')})" for why, n in one.excluded.items()]
     parts += [f"{count(one.open)} undecided"] if one.open else []
     return ", ".join(parts) or "nothing"
 
