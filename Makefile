@@ -7,6 +7,8 @@ DEV := $(VENV)/.dev-$(shell cksum requirements-dev.lock pyproject.toml | cksum |
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q --require-hashes --no-deps
 SELF := $(BIN)/python -m pip --disable-pip-version-check install -q --no-deps --no-build-isolation -e .
 WORKERS ?= 3
+# Compiled once and kept: every command and every process of the tests starts in half the time.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo test lint bench soak lock clean
 .DEFAULT_GOAL := help

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.source_calls import calls
+
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "deploy" / "alerts.yml"
 RULES = yaml.safe_load(FILE.read_text())["groups"][0]["rules"]
@@ -18,20 +20,12 @@ METERS = {"Counter", "Gauge", "Histogram", "CounterMetricFamily", "GaugeMetricFa
 def labels() -> dict[str, set[str]]:
     """Return the labels of every figure, from the calls that make them."""
     found: dict[str, set[str]] = {}
-    for room in ("gnomon", "collector", "scoring"):
-        for path in (ROOT / room).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                if not isinstance(node, ast.Call) or getattr(node.func, "id", "") not in METERS:
-                    continue
-                if not node.args or not isinstance(node.args[0], ast.Constant):
-                    continue
-                lists = [
-                    value
-                    for value in (*node.args[2:], *(word.value for word in node.keywords))
-                    if isinstance(value, ast.List)
-                ]
-                name = ast.literal_eval(node.args[0]).removesuffix("_total")
-                found[name] = {ast.literal_eval(item) for one in lists for item in one.elts}
+    for call in calls(METERS):
+        if isinstance(call.args[0], ast.Constant):
+            values = (*call.args[2:], *(word.value for word in call.keywords))
+            lists = [value for value in values if isinstance(value, ast.List)]
+            name = ast.literal_eval(call.args[0]).removesuffix("_total")
+            found[name] = {ast.literal_eval(item) for one in lists for item in one.elts}
     return found
 
 

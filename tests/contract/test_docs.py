@@ -9,32 +9,27 @@ import pytest
 import yaml
 
 from tests import command_table
+from tests.source_calls import calls
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("gnomon", "collector", "scoring", "shadow", "replay")
-SOURCES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 RUNBOOK = (ROOT / "deploy" / "RUNBOOK.md").read_text()
 ALERTS = yaml.safe_load((ROOT / "deploy" / "alerts.yml").read_text())["groups"][0]["rules"]
 
 
-def calls(names: set[str], first: str) -> Iterator[str]:
+def firsts(names: set[str], first: str) -> Iterator[str]:
     """Yield the first argument of every call of these names whose text fits a pattern."""
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.Call) or not node.args:
-                continue
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            argument = node.args[0]
-            said = argument.value if isinstance(argument, ast.Constant) else None
-            if name in names and isinstance(said, str) and re.fullmatch(first, said):
-                yield said
+    for call in calls(names):
+        argument = call.args[0]
+        said = argument.value if isinstance(argument, ast.Constant) else None
+        if isinstance(said, str) and re.fullmatch(first, said):
+            yield said
 
 
-EVENTS = sorted(set(calls({"info", "warning", "error"}, r"[a-z]+(_[a-z]+)*")))
+EVENTS = sorted(set(firsts({"info", "warning", "error"}, r"[a-z]+(_[a-z]+)*")))
 COUNTERS = {"Counter", "CounterMetricFamily"}
 FIGURES = sorted(
-    {name.removesuffix("_total") + "_total" for name in calls(COUNTERS, "gnomon_.*")}
-    | set(calls({"Gauge", "Histogram", "GaugeMetricFamily"}, "gnomon_.*"))
+    {name.removesuffix("_total") + "_total" for name in firsts(COUNTERS, "gnomon_.*")}
+    | set(firsts({"Gauge", "Histogram", "GaugeMetricFamily"}, "gnomon_.*"))
 )
 
 
