@@ -19,8 +19,15 @@ from collector.queue.port import Signal
 from collector.receiving.json_values import ValueReader, Wrong, whole_number
 from collector.receiving.refusals import Refused, id_bytes
 from collector.spans import FLAGS_ATTRIBUTE, SENT_FLAGS_ATTRIBUTE
+from gnomon.shallow import shallow
 
 _Fields = Mapping[str, FieldDescriptor]
+
+_DEEPEST = 200
+"""Lists and objects within each other that are read: 10 down to a value, 3 for each level of it."""
+
+_MENDED_UP_TO = 4 * 1024**2
+"""Characters of a request that is nested too deep for its readers and is read all the same."""
 
 _IDS = frozenset({"trace_id", "span_id", "parent_span_id"})
 _ITEMS = frozenset({"Span", "LogRecord"})
@@ -84,13 +91,20 @@ def _parsed(body: bytes) -> tuple[object, bool]:
         if not body.strip():
             raise Refused("undecodable", "the body is empty; an empty request is {}") from error
     # Slower and more forgiving: NaN, half characters (\ud83d alone), bytes that are no UTF-8.
+    text = body.decode(errors="surrogateescape")
     try:
-        return json.loads(body.decode(errors="surrogateescape")), True
+        try:
+            return json.loads(text), True
+        except RecursionError:
+            if len(text) > _MENDED_UP_TO:
+                raise
+            # No field lies as deep; what a value holds there is left out of it anyway.
+            return json.loads(shallow(text, deepest=_DEEPEST, instead="null")), True
     except json.JSONDecodeError as error:
         where = f"line {error.lineno} column {error.colno}"
         raise Refused("undecodable", f"no JSON: {error.msg} at {where}", field=where) from error
     except RecursionError as error:
-        raise Refused("undecodable", "the JSON is nested too deeply") from error
+        raise Refused("undecodable", "the JSON is nested too deeply for its size") from error
     except ValueError as error:  # Python's own bound of digits, told in words for a sender
         raise Refused("undecodable", "the JSON holds a number of too many digits") from error
 

@@ -1,11 +1,11 @@
 """Texts that people and agents wrote, made fit to be shown: cut, folded, never base64."""
 
-import json
 import re
 from dataclasses import dataclass
 
 from gnomon.model import JsonValue
-from gnomon.web.formats import plural, pretty, size
+from gnomon.web.formats import plural, size
+from gnomon.web.jsontext import indented, parsed, written
 
 MOST = 20_000
 """Characters of one body that a page shows unless asked for all."""
@@ -33,8 +33,8 @@ class Block:
 
 def block(text: str, *, full: bool = False, fold: bool = True) -> Block:
     """Return a text ready to be shown; JSON is indented."""
-    shown = pretty(text)
-    is_json = shown[:1] in ("{", "[") and _parses(shown)
+    shown = indented(text)
+    is_json = shown[:1] in ("{", "[") and not isinstance(parsed(shown), str)
     shown = _BASE64.sub(_binary, shown)
     left = 0 if full else max(0, len(shown) - MOST)
     folded = ""
@@ -50,17 +50,9 @@ def block(text: str, *, full: bool = False, fold: bool = True) -> Block:
 
 def value_block(value: JsonValue, *, full: bool = False, fold: bool = True) -> Block:
     """Return a JSON value ready to be shown; text stays plain."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else written(value)
     return block(text, full=full, fold=fold)
 
 
 def _binary(found: re.Match[str]) -> str:
     return f"[base64, {size(len(found.group()) * 3 // 4)}]"
-
-
-def _parses(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True

@@ -1,6 +1,5 @@
 """One changed task: the last words and the tool calls of two runs, side by side."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -13,7 +12,8 @@ from gnomon.segment import segment
 from gnomon.web import worddiff
 from gnomon.web.compare import CompareView
 from gnomon.web.compare_parts import TaskLine, TaskSide
-from gnomon.web.formats import duration, pretty, usd
+from gnomon.web.formats import duration, usd
+from gnomon.web.jsontext import indented, parsed, written
 from gnomon.web.port import PageReader
 from gnomon.web.worddiff import Compared
 from scoring.grading.evidence import StoredEvidence
@@ -151,10 +151,8 @@ def _text(step: Step | None, name: str) -> str:
     value = None if step is None else getattr(step, name)
     if value is None:
         return ""
-    try:
-        return pretty(json.dumps(json.loads(value), sort_keys=True, ensure_ascii=False))
-    except ValueError:
-        return str(value)
+    told = parsed(value)
+    return indented(value if isinstance(told, str) else written(told, ordered=True))
 
 
 def _call(step: Step | None) -> Call | None:

@@ -1,6 +1,5 @@
 """What a model call read and wrote: the messages that are new since the last call; pure."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -8,6 +7,7 @@ from typing import Literal
 from gnomon.model import Bodies, JsonValue
 from gnomon.web.blocks import Block, block, value_block
 from gnomon.web.formats import size
+from gnomon.web.jsontext import parsed
 
 Look = Literal["text", "thought", "call", "result", "media", "other"]
 
@@ -87,10 +87,7 @@ def _messages(text: str | None) -> Sequence[Mapping[str, JsonValue]]:
     """Read canonical messages; anything else becomes one message of one text."""
     if text is None:
         return []
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = text
+    value = parsed(text)
     if isinstance(value, list) and all(
         isinstance(item, dict) and "parts" in item for item in value
     ):
@@ -153,10 +150,7 @@ def _media(part: Mapping[str, JsonValue]) -> str:
 
 def _plain(text: str) -> str:
     """Return a system prompt as text where it is a list of text parts."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
+    value = parsed(text)
     if isinstance(value, list) and all(
         isinstance(item, dict) and isinstance(item.get("text"), str) for item in value
     ):

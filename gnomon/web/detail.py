@@ -11,6 +11,7 @@ from gnomon.model import Document, Evaluation, Kind, Run, Step
 from gnomon.web.blocks import Block, block
 from gnomon.web.conversation import Conversation, conversation
 from gnomon.web.formats import count, duration, usd
+from gnomon.web.jsontext import parsed, written
 from gnomon.web.port import Explain, PageReader
 
 Side = Literal["content", "facts", "raw", "explain"]
@@ -163,13 +164,10 @@ def _differences(step: Step, before: Earlier | None) -> Sequence[Difference] | N
 
 
 def _arguments(text: str | None) -> dict[str, str]:
-    try:
-        value = json.loads(text or "{}")
-    except ValueError:
-        value = text
+    value = parsed(text or "{}")
     if not isinstance(value, dict):
         value = {"": value}
-    return {str(name): json.dumps(item, ensure_ascii=False)[:200] for name, item in value.items()}
+    return {str(name): written(item)[:200] for name, item in value.items()}
 
 
 def _line(step: Step) -> Sequence[str]:

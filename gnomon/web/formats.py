@@ -1,10 +1,8 @@
 """How numbers, times and texts look on a page. None is never a number."""
 
-import json
 from decimal import Decimal
 
 from gnomon.clock import Nanos, from_nanos
-from gnomon.model import JsonValue
 
 NO_DATA = "–"
 _SECOND = 1_000_000_000
@@ -162,17 +160,6 @@ def plural(number: int, noun: str, nouns: str | None = None) -> str:
     ('1 run', '2,000 runs', '2 replies')
     """
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
-
-
-def pretty(text: str) -> str:
-    """Return JSON text indented; anything else as it is."""
-    try:
-        value: JsonValue = json.loads(text)
-    except ValueError:
-        return text
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def cut(text: str, limit: int) -> str:

@@ -1,17 +1,15 @@
 """What was recorded of a tool call as a value, however oddly it was written."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from collector.dialects.values import as_data
 from gnomon.model import JsonValue
+from gnomon.shallow import shallow
 
 DEEPEST = 200
 """Levels of lists and objects that are read; what is inside is left out, and nothing else."""
 
 LEFT_OUT = "…"
-
-_DRAWN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 def read(text: str) -> JsonValue:
@@ -19,7 +17,7 @@ def read(text: str) -> JsonValue:
     value = as_data(text)
     bracketed = len(text) > DEEPEST and text.count("[") + text.count("{") > DEEPEST
     if bracketed and (value is None or _deep(value)):
-        value = as_data("".join(_shallow(text)))
+        value = as_data(shallow(text, deepest=DEEPEST, instead=f'"{LEFT_OUT}"'))
     return text if value is None and text.strip() != "null" else value
 
 
@@ -43,20 +41,3 @@ def _deep(value: JsonValue) -> bool:
             for inner in (one.values() if isinstance(one, dict) else one)
         ]
     return bool(level)
-
-
-def _shallow(text: str) -> Iterator[str]:
-    """Yield the pieces of a JSON text without what is nested deeper than is read."""
-    depth = kept = 0
-    for found in _DRAWN.finditer(text):
-        if found[0] in ("[", "{"):
-            depth += 1
-            if depth == DEEPEST + 1:
-                yield text[kept : found.start()]
-        elif found[0] in ("]", "}"):
-            if depth == DEEPEST + 1:
-                yield f'"{LEFT_OUT}"'
-                kept = found.end()
-            depth -= 1
-    if depth <= DEEPEST:
-        yield text[kept:]

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import orjson
@@ -279,6 +280,27 @@ def test_deep_values_are_kept_to_32_levels(levels: int) -> None:
     text = otlp.attribute(found, "key").string_value
     assert text.count("[") == 32
     assert ("deep" in text, otlp.flags(found)) == ((True, set()) if levels == 32 else (False, {"truncated"}))  # fmt: skip
+
+
+@pytest.mark.parametrize("levels", [340, 5_000])
+@pytest.mark.parametrize("kind", ["list", "map"])
+def test_a_value_nested_beyond_any_reader_loses_its_inside_and_nothing_else(
+    kind: str, levels: int
+) -> None:
+    opens, closes = {
+        "list": ('{"arrayValue":{"values":[', "]}}"),
+        "map": ('{"kvlistValue":{"values":[{"key":"[\\"{","value":', "}]}}"),
+    }[kind]
+    deep = opens * levels + '{"stringValue": "deep"}' + closes * levels
+    beside = {"key": "beside", "value": {"stringValue": "}]"}}
+    given = SPAN | {"attributes": [{"key": "key", "value": "DEEP"}, beside]}
+    body = json.dumps(around(given)).replace('"DEEP"', deep).encode()
+    (found,) = otlp.spans_in(inspect(body).payload)
+    text = otlp.attribute(found, "key").string_value
+    assert len(re.findall("null", text)) == 1
+    assert text.count("[" if kind == "list" else ":") == 32
+    assert otlp.attribute(found, "beside").string_value == "}]"
+    assert otlp.flags(found) == {"truncated"}
 
 
 def test_json_nested_beyond_any_reader_is_refused() -> None:
