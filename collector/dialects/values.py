@@ -66,14 +66,20 @@ def _whole(escape: re.Match[str]) -> str:
     return found if found == "\\\\" or len(found) == _PAIR else "\\ufffd"
 
 
-_LONG_NUMBER: Final = 20
-"""Digits of a number that the fast parser may read as a float, and so lose its last ones."""
+_LONG_NUMBERS: Final = (b"0" * 20, b"-" + b"0" * 19)
+"""Digits of numbers that the fast parser may read as a float, and so lose the last ones."""
 
-_DIGITS_AS_ZEROS: Final = bytes(48 if 48 <= byte < 58 else 32 for byte in range(256))
+_LONG_NUMBER: Final = 20
+"""A text that is shorter holds none."""
+
+_DIGITS_AS_ZEROS: Final = bytes(
+    48 if 48 <= byte < 58 else byte if byte == ord("-") else 32 for byte in range(256)
+)
 
 
 def _has_long_number(text: str) -> bool:
-    return b"0" * _LONG_NUMBER in text.encode().translate(_DIGITS_AS_ZEROS)
+    digits = text.encode().translate(_DIGITS_AS_ZEROS)
+    return any(long in digits for long in _LONG_NUMBERS)
 
 
 _BEGINS: Final = frozenset('{["-0123456789NI')

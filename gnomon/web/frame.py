@@ -55,7 +55,7 @@ def ident(text: str, shown: str | None = None) -> Markup:
 
 
 _FILTERS = (
-    *("ago", "count", "cut", "duration", "hour", "machine_time", "percent", "plural", "pretty"),
+    *("ago", "count", "cut", "duration", "hour", "machine_time", "percent", "plural"),
     *("short_count", "size", "usd"),
 )
 _GLYPHS = {"ok": "✓", "error": "✕", "unknown": "?", "none": "–"}

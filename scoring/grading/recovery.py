@@ -38,8 +38,8 @@ class Recovery(GraderSpec):
         actions = actions_of(evidence.steps, {})
         errors = {step.span_id for step in evidence.steps if step.status == "error"}
         broken = [action for action in actions if _broke(action, errors)]
-        duplicates, effects = self._duplicates(actions)
-        if not broken and not duplicates:
+        duplicates, perhaps, effects = self._duplicates(actions)
+        if not broken and not duplicates and not perhaps:
             return NotApplicable(reason="no tool failed", held=effects)
         regained = [(action, self._regained(action, actions)) for action in broken]
         blind = [action.step for action, again in regained if again is None]
@@ -58,6 +58,11 @@ class Recovery(GraderSpec):
         if blind and not breaches:
             reason = f"too little of {len(blind)} failed calls or of what followed was recorded"
             return Abstained(reason=reason, evidence=tuple(blind), held=held)
+        if perhaps and not breaches:
+            reason = (
+                "whether writes with the same arguments took effect more than once is not known"
+            )
+            return Abstained(reason=reason, evidence=perhaps, held=held)
         return Label(
             passed=not breaches,
             score=1 - len(lost) / len(broken) if broken else None,
@@ -94,8 +99,10 @@ class Recovery(GraderSpec):
         ignored = [*self.volatile, *([self.idempotency] if self.idempotency else [])]
         return None if action.arguments is None else canonical(action.arguments, ignored)
 
-    def _duplicates(self, actions: Sequence[Action]) -> tuple[list[Violation], list[Held]]:
-        """Return the writes that took effect, or may have, more than once; and what was looked at."""
+    def _duplicates(
+        self, actions: Sequence[Action]
+    ) -> tuple[list[Violation], tuple[str, ...], list[Held]]:
+        """Return the writes that took effect more than once, the calls of those that may have, and what was held."""
         writes: dict[tuple[str, str], list[Action]] = {}
         unknown = 0
         for action in actions:
@@ -106,15 +113,27 @@ class Recovery(GraderSpec):
                 unknown += 1
             else:
                 writes.setdefault((action.tool, identity), []).append(action)
-        found = [(tool, self._effects(calls)) for (tool, _), calls in writes.items()]
-        twice = [
-            _ONCE.broken(f"{len(effects)} effects of {tool} with the same arguments", effects)
-            for tool, effects in found
-            if len(effects) > 1
-        ]
-        kept = len(found) - len(twice)
-        held = Held(kind=_ONCE.kind, kept=kept, broken=len(twice), unknown=unknown)
-        return twice, [held] if self.writes else []
+        twice, perhaps = [], []
+        for (tool, _), calls in writes.items():
+            sure = self._effects([call for call in calls if call.committed])
+            most = self._effects(calls)
+            if len(sure) > 1:
+                twice.append(
+                    _ONCE.broken(f"{len(sure)} effects of {tool} with the same arguments", sure)
+                )
+            elif len(most) > 1:
+                perhaps.append(most)
+        held = Held(
+            kind=_ONCE.kind,
+            kept=len(writes) - len(twice) - len(perhaps),
+            broken=len(twice),
+            unknown=unknown + len(perhaps),
+        )
+        return (
+            twice,
+            tuple(step for steps in perhaps for step in steps),
+            [held] if self.writes else [],
+        )
 
     def _effects(self, calls: Sequence[Action]) -> tuple[str, ...]:
         """Return the first call of each effect: calls that share the idempotency key are one."""
@@ -135,7 +154,7 @@ _ONCE = Rule("once", RuleKind.EFFECTS)
 
 def _broke(action: Action, errors: Set[str]) -> bool:
     """Return whether a tool failed; an answer that says no (`ok: false`) is no failure."""
-    if action.ending is Ending.AMBIGUOUS:
+    if action.ambiguous:
         return True
     told = isinstance(action.result, Mapping) and bool(action.result.get("error"))
     return action.ending is Ending.FAILED and (told or action.step in errors)

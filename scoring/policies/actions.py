@@ -41,9 +41,19 @@ class Action:
         return self.ending in (Ending.UNRECORDED, Ending.UNCLEAR)
 
     @property
+    def ambiguous(self) -> bool:
+        """Whether the agent could not know if it took effect."""
+        return self.ending in (Ending.AMBIGUOUS, Ending.TIMED_OUT_AFTER_COMMIT)
+
+    @property
+    def committed(self) -> bool:
+        """Whether it surely is an effect; one that was recognised as a repeat is none."""
+        return self.ending in (Ending.SUCCEEDED, Ending.TIMED_OUT_AFTER_COMMIT)
+
+    @property
     def may_have_committed(self) -> bool:
-        """Whether it may be an effect; one that was recognised as a repeat is none."""
-        return self.unknown or self.ending in (Ending.SUCCEEDED, Ending.AMBIGUOUS)
+        """Whether it is an effect, or may be one."""
+        return self.committed or self.ambiguous or self.unknown
 
 
 def actions_of(steps: Sequence[Step], readings: Mapping[str, Reading]) -> list[Action]:

@@ -65,6 +65,8 @@ def _effects(
     for place, (action, _) in enumerate(counted):
         own = ("step", action.step) if keys[place] is UNRESOLVED else ("key", named[place])
         effects = found.setdefault(entities[place], _Effects())
-        open_ = action.unknown or (idempotency is not None and action.arguments is None)
+        # A timeout may have been before or after the effect: what an agent found out by looking
+        # stands in the looking, and is not read.
+        open_ = not action.committed or (idempotency is not None and action.arguments is None)
         (effects.perhaps if open_ else effects.sure).setdefault(own, []).append(action.step)
     return list(found.values())

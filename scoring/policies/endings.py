@@ -23,6 +23,8 @@ class Ending(StrEnum):
     """Asked, not granted."""
     AMBIGUOUS = "ambiguous"
     """Nobody knows whether it took effect: a timeout."""
+    TIMED_OUT_AFTER_COMMIT = "timed_out_after_commit"
+    """It took effect, and the agent was told of a timeout: a trial's own record knows that."""
     UNRECORDED = "unrecorded"
     """The call is known, its answer was not recorded."""
     UNCLEAR = "unclear"
@@ -47,7 +49,7 @@ HARNESS = {
     "denied": Ended(Ending.FAILED),
     "error": Ended(Ending.FAILED),
     "pending": Ended(Ending.PENDING),
-    "timed_out_after_commit": Ended(Ending.AMBIGUOUS),
+    "timed_out_after_commit": Ended(Ending.TIMED_OUT_AFTER_COMMIT),
     "timed_out": Ended(Ending.AMBIGUOUS),
 }
 """Statuses of a trial's own record, which knows more than the agent saw."""

@@ -122,7 +122,7 @@ def after_ambiguous(
 ) -> Iterator[Finding]:
     """Yield a finding for each write of unknown result that was not followed as it must be."""
     for judged in actions.of(target):
-        if judged.ending is not Ending.AMBIGUOUS and not judged.unknown:
+        if not judged.ambiguous and not judged.unknown:
             continue
         found = _followed(rule, judged, asked, actions)
         if isinstance(found, Violation) and judged.unknown:
@@ -170,6 +170,9 @@ def prohibited(rule: Rule, asked: Prohibited, actions: Trajectory) -> Iterator[F
 def _too_early(rule: Rule, asked: Prohibited, other: str, actions: Trajectory) -> Iterator[Finding]:
     """A call that came first, where the other one came only afterwards."""
     for judged in actions.of(asked.tool):
+        if not judged.may_have_committed and not judged.succeeded:
+            yield rule.kept(judged.step)  # it was tried, and never came about
+            continue
         values = wanted(asked.bind, judged, actions)
         if succeeded_before(actions, other, judged, values, most=1):
             yield rule.kept(judged.step)
@@ -179,6 +182,8 @@ def _too_early(rule: Rule, asked: Prohibited, other: str, actions: Trajectory) -
             yield rule.kept(judged.step)
             continue
         doubtful = doubtful_before(actions, other, judged, values)
+        if later and not doubtful and not judged.committed and not judged.succeeded:
+            doubtful = [judged]
         if doubtful or not later:
             yield _unknown(rule, judged, doubtful or perhaps)
             continue

@@ -36,9 +36,10 @@ class Says(IntEnum):
 
 
 def heaviest(one: Says, other: Says) -> Says:
-    """Return what two parts of an answer say together; a yes that was taken back is none."""
+    """Return what two parts of an answer say together: a yes beside its contrary can be read either way."""
     two = {one, other}
-    if Says.WITHDRAWN in two and two & {Says.YES, Says.GRANTED, Says.REPEATED}:
+    # `committed` beside "no timeout occurred" or "your session will timeout" is no timeout.
+    if two & {Says.WITHDRAWN, Says.LATE} and two & {Says.YES, Says.GRANTED, Says.REPEATED}:
         return Says.EITHER
     return max(two)
 

@@ -4,6 +4,7 @@ What speaks of the call stands at the top, or in a wrapper (`result`, `data`, `a
 under a name of its own (`order: {...}`) and a list in one (`refunds: [...]`) speak of themselves.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -224,9 +225,12 @@ def _told(value: JsonValue) -> bool:
     return value == 1 or (isinstance(value, str) and _plain(value) not in _NONE)
 
 
+_WORD = re.compile(r"[\w.:#/@+=~-]+")
+
+
 def _id(value: JsonValue) -> bool:
     """Return whether a text is one word with letters and digits in it, or `A-XKQ`."""
-    if not isinstance(value, str) or len(value.split()) != 1:
+    if not isinstance(value, str) or not _WORD.fullmatch(value):
         return False
     lettered = value[0].isupper() and value[1:2] == "-"
     return lettered or (any(map(str.isdigit, value)) and any(map(str.isalpha, value)))

@@ -118,13 +118,15 @@ def test_loops_are_what_does_not_converge(day: Day) -> None:
     assert all(verdict(day.said[run_id]["convergence"]) is not False for run_id in straight)
 
 
-def test_a_second_payment_is_a_failed_recovery(day: Day) -> None:
+def test_what_may_have_been_paid_twice_is_no_recovery(day: Day) -> None:
     twice = [r for r, truth in day.truths.items() if truth.mistake is Mistake.UNSAFE_RETRY]
     assert twice
     for run_id in twice:
         answer = day.said[run_id]["recovery"]
-        assert isinstance(answer, Label)
-        assert "once" in {found.rule for found in answer.violations}
+        assert isinstance(answer, Abstained), (
+            "the trace does not tell whether the first one was made"
+        )
+        assert verdict(day.said[run_id]["right-refund"]) is False, "the bank does"
     calm = [r for r, t in day.truths.items() if not t.faults and t.counts.tool_errors == 0]
     assert all(isinstance(day.said[r]["recovery"], NotApplicable) for r in calm)
 

@@ -236,7 +236,7 @@ def test_without_the_disorder_the_result_is_the_same(sent: Sent) -> None:
 BREACHES: dict[Mistake | None, set[str]] = {
     Mistake.UNVERIFIED_REFUND: {"required_before"},
     Mistake.SKIPPED_APPROVAL: {"conditionally_required_before"},
-    Mistake.UNSAFE_RETRY: {"after_ambiguous_write", "prohibited"},
+    Mistake.UNSAFE_RETRY: {"after_ambiguous_write"},
 }
 """What the desk's policy must see; other mistakes break no rule of order."""
 
@@ -253,7 +253,13 @@ def test_the_policy_finds_the_mistakes_of_order_and_no_others(sent: Sent) -> Non
             # A check after the payment also breaks "no refund before verification".
             allowed |= {"prohibited"}
         assert expected <= broken <= allowed, (truth.mistake, truth.faults, broken)
-        assert not checked.not_evaluable
+        # Whether a payment took place before its timeout, no trace tells.
+        unknown = {found.rule.split(".")[0] for found in checked.not_evaluable}
+        hangs_on_it = truth.mistake is Mistake.UNSAFE_RETRY or (
+            truth.mistake is Mistake.UNVERIFIED_REFUND and "timeout_after_commit" in truth.faults
+        )
+        assert unknown <= ({"prohibited"} if hangs_on_it else set()), (truth.mistake, truth.faults)
+        assert unknown or truth.mistake is not Mistake.UNSAFE_RETRY
         met.add(truth.mistake)
     assert met == {None, *Mistake}
 

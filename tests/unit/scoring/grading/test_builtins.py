@@ -166,11 +166,18 @@ def test_the_same_goal_reached_after_an_error_is_a_recovery() -> None:
 
 
 def test_a_write_repeated_under_another_key_may_have_taken_effect_twice() -> None:
-    found = label(RECOVERY, Seen(timeout(1, "k1"), refund(2, "k2")))
+    unknown = ask(RECOVERY, Seen(timeout(1, "k1"), refund(2, "k2")))
+    assert isinstance(unknown, Abstained), "the timeout may have been before the effect"
+    assert unknown.evidence == ("s1", "s2")
+    assert [(held.broken, held.unknown) for held in unknown.held] == [(0, 1), (0, 0)]
+
+
+def test_a_write_that_took_effect_twice_is_a_breach_whatever_was_said_between() -> None:
+    seen = Seen(refund(1, "k1"), timeout(2, "k2"), refund(3, "k3"))
+    found = label(RECOVERY, seen)
     assert found.passed is False
-    assert found.score == 1.0, "the goal itself was reached"
     assert found.violations[0].rule == "once"
-    assert found.evidence == ("s1", "s2")
+    assert found.evidence == ("s1", "s3")
 
 
 def test_an_error_whose_goal_was_never_reached_is_named() -> None:

@@ -109,6 +109,15 @@ def test_what_is_not_nested_too_deep_is_read_as_it_is(value: JsonValue) -> None:
     assert read(json.dumps(value)) == value
 
 
+@pytest.mark.parametrize(
+    "number", [-(2**63) - 1, -(10**19) + 1, -(2**63), 2**63, 2**64 - 1, 2**64, -(10**40)]
+)
+def test_a_whole_number_keeps_all_its_digits(number: int) -> None:
+    assert read(str(number)) == number
+    assert read(json.dumps({"n": [number]})) == {"n": [number]}
+    assert type(read(str(number))) is int
+
+
 @given(st.text() | st.from_regex(r"[\[\]{}\'\":,0-9a-z\\\\ ]*"))
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     read(text)
