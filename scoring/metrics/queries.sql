@@ -139,9 +139,30 @@ GROUP BY grp, surface, grader, kind
 ORDER BY grp, surface, grader, kind;
 
 -- name: rules
-SELECT grp, policy, rule, severity, count() AS runs, uniqExact(cluster) AS clusters
-FROM (SELECT * FROM ({{judged}}) WHERE {{scoped}} AND notEmpty(rules))
-ARRAY JOIN policies AS policy, rules AS rule, severities AS severity
+SELECT
+    grp, policy, rule, severity,
+    sum(broken_n) AS runs,
+    sum(toFloat64(judged_n) * broken_n) AS my,
+    sum(toFloat64(broken_n) * broken_n) AS yy
+FROM
+(
+    SELECT grp, cluster, policy, rule, severity, count() AS broken_n
+    FROM
+    (
+        SELECT grp, cluster, policies, rules, severities
+        FROM ({{judged}})
+        WHERE {{scoped}} AND notEmpty(rules)
+    )
+    ARRAY JOIN policies AS policy, rules AS rule, severities AS severity
+    GROUP BY grp, cluster, policy, rule, severity
+) AS b
+LEFT JOIN
+(
+    SELECT grp, cluster, grader AS policy, countIf(pass >= 0) AS judged_n
+    FROM (SELECT grp, cluster, graders, passes FROM ({{judged}}) WHERE {{scoped}})
+    ARRAY JOIN graders AS grader, passes AS pass
+    GROUP BY grp, cluster, policy
+) AS j USING (grp, cluster, policy)
 GROUP BY grp, policy, rule, severity
 ORDER BY grp, policy, rule, severity;
 

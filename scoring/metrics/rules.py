@@ -72,7 +72,8 @@ def reports(
                 rule=rule,
                 severity=grader.policy.severity,
                 runs=0,
-                clusters=0,
+                my=0,
+                yy=0,
             )
             found.append(_report(group, count, judged, grader.version, text))
     return found + [_report(group, count, judged, "", None) for count in open_.values()]

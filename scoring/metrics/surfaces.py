@@ -1,7 +1,7 @@
 """Seven surfaces side by side. Each keeps its own numbers; nothing here takes two of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gnomon.model import JsonValue
@@ -56,7 +56,10 @@ class RuleCount:
     rule: str
     severity: str
     runs: int
-    clusters: int
+    my: float
+    """Runs that broke it times runs that its policy judged, added up over clusters."""
+    yy: float
+    """Squares of the runs that broke it, added up over clusters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,13 +163,10 @@ def policy(
 
 
 def broken_share(group: Group, rule: RuleCount, judged: Moments) -> Figure:
-    """Return the share of units that broke a rule; of one never seen broken, the upper bound."""
-    seen = Moments(
-        clusters=judged.clusters, m=judged.clusters, y=rule.clusters,
-        mm=judged.clusters, my=rule.clusters, yy=rule.clusters,
-    )  # fmt: skip
-    found: Estimate | None = moments.share(seen, clustered=False, confidence=group.confidence)
-    method = "wilson over units with a violation"
+    """Return the share of runs that broke a rule; of one never seen broken, the upper bound."""
+    seen = replace(judged, y=rule.runs, my=rule.my, yy=rule.yy)
+    found = moments.share(seen, clustered=group.clustered, confidence=group.confidence)
+    method = "korn-graubard" if group.clustered else "wilson"
     if rule.runs == 0 and judged.clusters:
         method = "exact upper bound"
         bound = zero_event_upper(judged.clusters, confidence=group.confidence)
@@ -259,5 +259,6 @@ def rule_of(row: Mapping[str, Any]) -> RuleCount:
         rule=row["rule"],
         severity=row["severity"],
         runs=int(row["runs"]),
-        clusters=int(row["clusters"]),
+        my=row["my"],
+        yy=row["yy"],
     )

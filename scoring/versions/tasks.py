@@ -110,8 +110,9 @@ def on_tasks(
 ) -> TaskComparison:
     """Return how two versions differ on their common tasks.
 
-    While runs are undecided the difference has no value: its limits are those of the worst case
-    (undecided runs of the new side fail, of the old side pass) and of the best.
+    While runs are undecided the difference has no value and no p value: its limits are those of the
+    worst case (undecided runs of the new side fail, of the old side pass) and of the best. `better`,
+    `same` and `worse` count the tasks that are decided on both sides.
     """
     seed = _seed(new, old)
     found = _compared(_decided(new), _decided(old), seed, confidence)
@@ -126,6 +127,8 @@ def on_tasks(
             high=best.high,
             n=worst.n,
             open=undecided,
+            excluded=worst.excluded,
+            p_values={},
             flags=(*found.flags, "undecided"),
         )
     changed = [

@@ -316,6 +316,25 @@ def test_surfaces_name_graders_rules_and_what_was_left_out(world: World) -> None
     assert surfaces["outcome"]["grader state"].shown.value == 1.0
 
 
+def test_the_share_of_a_rule_is_of_runs_whatever_they_come_in(world: World) -> None:
+    """Three customers with 5, 2 and 1 judged runs, of which 2, 1 and 0 broke it."""
+    for customer, runs, broken in (("c1", 5, 2), ("c2", 2, 1), ("c3", 1, 0)):
+        for number in range(runs):
+            breaks = "prohibited.0" if number < broken else ""
+            world.run(broken=breaks, keys={"customer_id": customer})
+    for watched, unit, n in ((MetricsWatched(), "run", 8), (MetricsWatched(cluster_by="customer_id"), "customer_id", 3)):  # fmt: skip
+        (report,) = MetricReader(world.store, watched).surfaces(SCOPE)
+        policy = next(one.figures for one in report.surfaces if one.name == "policy")
+        figure, grader = policy["rule refunds/prohibited.0"], policy["grader refunds"]
+        assert (figure.shown.value, figure.shown.n, figure.shown.unit) == (3 / 8, n, unit)
+        assert figure.link is not None
+        assert figure.hits is not None
+        assert (figure.link.runs, figure.hits.runs) == (8, 3)
+        # It is the only rule: its limits are those of its policy's passes, turned over.
+        assert figure.shown.low == pytest.approx(1 - grader.shown.high)
+        assert figure.shown.high == pytest.approx(1 - grader.shown.low)
+
+
 def test_tool_use_compares_the_tasks_both_versions_solved(world: World) -> None:
     for task, version, calls, verified in (
         ("easy", "rc3", 9, True),

@@ -39,7 +39,7 @@ def test_each_grader_stands_on_its_own_with_what_it_left_out() -> None:
 
 
 def test_a_broken_rule_shows_the_runs_that_broke_it() -> None:
-    rule = RuleCount(policy="refunds", rule="prohibited.0", severity="hard", runs=2, clusters=2)
+    rule = RuleCount(policy="refunds", rule="prohibited.0", severity="hard", runs=2, my=2, yy=2)
     graders = [counted("policy", "refunds", 48, 50)]
     made = group(scoped=50, checked=50, violated=2)
     (report,) = (r for r in seven(made, graders, [rule]) if r.name == "policy")

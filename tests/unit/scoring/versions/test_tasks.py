@@ -64,6 +64,19 @@ def test_undecided_runs_leave_the_limits_of_the_worst_and_the_best_case() -> Non
     assert (found.low, found.high) == (worst.low, best.high)
     assert found.open == 1
     assert "undecided" in found.flags
+    assert found.p_values == {}, "of what is decided alone they would leave the others out"
+
+
+def test_undecided_tasks_are_open_and_not_left_out() -> None:
+    """60 tasks: the old side passes 48, the new side 35 of those that are decided, 25 are not."""
+    old = side([0] * 12 + [1] * 48, 1)
+    new = side([1] * 35 + [0] * 25, 1, undecided=[0] * 35 + [1] * 25)
+    found = on_tasks(new, old).difference
+    assert (found.n, found.open, found.excluded) == (60, 25, {})
+    assert (found.better, found.same, found.worse) == (12, 23, 0), "of those decided"
+    assert (found.value, found.p_values) == (None, {})
+    assert found.low is not None
+    assert found.low < 0
 
 
 def test_the_same_runs_give_the_same_number_again_whatever_their_order() -> None:
