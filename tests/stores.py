@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+import pytest
+
 from collector import wire
 from collector.queue.port import Signal
 from collector.receiving.inspection import Inspector
@@ -25,6 +27,9 @@ URL = os.environ.get("TEST_CLICKHOUSE_URL")
 NOW = Nanos(2_000_000_000_000_000_000)
 ENGINES = ["embedded", *(["server"] if URL else [])]
 BOTH = ["embedded", "server"]
+MOSTLY_EMBEDDED = ["embedded", pytest.param("server", marks=pytest.mark.soak)]
+"""For what is the same SQL on both: the second engine is asked in the long run."""
+
 """For tests of the driver's two ways; the second goes to `tests.clickhouse_http` without a URL."""
 
 

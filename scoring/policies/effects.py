@@ -37,7 +37,7 @@ def too_many(rule: Rule, asked: Prohibited, most: int, actions: Trajectory) -> I
             continue
         entity = [argument(action, name) for name in asked.per]
         if UNRESOLVED in entity:
-            reason = f"{', '.join(asked.per)} of {asked.tool} was not recorded"
+            reason = f"{', '.join(asked.per)} of {asked.tool} was not recorded or is null"
             yield rule.unknown(reason, [action.step])
             continue
         counted.append((action, entity))

@@ -39,8 +39,11 @@ def _preceded(
     if doubtful := doubtful_before(actions, requirement.tool, judged, values, standing=standing):
         if standing is Standing.AFFIRMED and all(map(Standing.UNSAID.holds, doubtful)):
             yield _unsaid(rule, judged, doubtful)
-            return
-        yield _unknown(rule, judged, doubtful)
+        elif unbound := [name for name, value in values.items() if value is UNRESOLVED]:
+            reason = f"{', '.join(unbound)} of {judged.tool} was not recorded or is null"
+            yield rule.unknown(reason, [judged.step, *(action.step for action in doubtful)])
+        else:
+            yield _unknown(rule, judged, doubtful)
         return
     seen = nearest(actions, requirement.tool, judged, values)
     yield rule.broken(

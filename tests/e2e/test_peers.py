@@ -71,7 +71,10 @@ def from_javascript(place: Path, house: Serving, kind: str) -> dict[str, Any]:
     return said
 
 
-@pytest.mark.parametrize("kind", ["http", "proto", "grpc"])
+@pytest.mark.parametrize(
+    "kind",
+    ["proto", *(pytest.param(kind, marks=pytest.mark.soak) for kind in ("http", "grpc"))],
+)
 def test_every_span_of_a_javascript_exporter_arrives_once_and_it_reads_partial_success(
     javascript: Path, tmp_path: Path, kind: str
 ) -> None:

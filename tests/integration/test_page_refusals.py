@@ -90,7 +90,7 @@ def test_every_page_and_figure_refuses_what_it_can_not_be_asked_and_says_what_it
 ODD_NAMES = ("\x00", "9" * 40, "%", "'; DROP TABLE runs", "\u202e", "a" * 900)
 
 
-@pytest.mark.parametrize("each", [2, pytest.param(len(ODD_NAMES), marks=pytest.mark.soak)])
+@pytest.mark.parametrize("each", [1, pytest.param(len(ODD_NAMES), marks=pytest.mark.soak)])
 def test_no_name_that_is_asked_for_makes_a_page_fail(full: Site, each: int) -> None:
     values = cycle(ODD_NAMES)
     for path, names, needed in routes(full):

@@ -9,11 +9,11 @@ from structlog.testing import capture_logs
 from collector.store import Reader
 from gnomon.errors import StoreUnavailable
 from gnomon.store import Store
-from tests.stores import BOTH
+from tests.stores import MOSTLY_EMBEDDED
 from tests.their_tables import GENERATIONS, House, by_otlp, folded, one_span
 from tests.traffic import rows
 
-pytestmark = pytest.mark.parametrize("opened", BOTH, indirect=True, scope="module")
+pytestmark = pytest.mark.parametrize("opened", MOSTLY_EMBEDDED, indirect=True, scope="module")
 
 SECOND = 1_000_000_000
 BASE = 1_800_000_000 * SECOND
