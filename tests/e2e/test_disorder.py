@@ -60,11 +60,14 @@ def settle(house: Serving) -> None:
     """Wait until nothing is pending and the roll-up has nothing left to do."""
     house.wait_for("an empty queue", lambda: house.ledger()["pending"] == 0)
     last: list[Any] = []
+    same = 0
     end = time.monotonic() + 120
     while time.monotonic() < end:
         now = [(run["run_id"], run["state"], run["spans"]) for run in house.all("/v1/runs")]
         settled = [state for _, state, _ in now].count("settled")
-        if now and now == last and settled >= 0.9 * len(now):
+        # On a busy machine one turn of the roll-up takes longer than one look.
+        same = same + 1 if now and now == last and settled >= 0.9 * len(now) else 0
+        if same == 5:
             return
         last = now
         time.sleep(1.0)
