@@ -156,7 +156,11 @@ def ratio(c: Iterable[float], s: Iterable[float], *, confidence: float = 0.95) -
     n = same_length(c=above, s=below)
     if any(value < 0 for value in below):
         raise ValueError("s must not hold a negative value")
-    return ratio_of(pairs_of(above, below) if n else NO_PAIRS, confidence=confidence)
+    pairs = pairs_of(above, below) if n else NO_PAIRS
+    value = pairs.c / pairs.s if pairs.s else 0.0
+    off = math.fsum((ci - value * si) ** 2 for ci, si in zip(above, below, strict=True))
+    none = 1e-24 * math.fsum(ci**2 for ci in above)
+    return _ratio(pairs, off, none, confidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,15 +194,22 @@ def ratio_of(pairs: Pairs, *, confidence: float = 0.95) -> Estimate | None:
     Same answers, flags and source as `ratio`; s not negative. The spread about the ratio R is
     n (V_cc - 2 R V_cs + R^2 V_ss), since c - R s has the mean 0.
     """
+    n = pairs.n
+    value = pairs.c / pairs.s if pairs.s else 0.0
+    off = n * math.fsum((pairs.cc, -2 * value * pairs.cs, value**2 * pairs.ss))
+    none = _ROUNDING * n * (pairs.cc + (pairs.c / n) ** 2) if n else 0.0
+    return _ratio(pairs, off, none, confidence)
+
+
+def _ratio(pairs: Pairs, off: float, none: float, confidence: float) -> Estimate | None:
+    """Return the ratio; off: its spread; none: up to which spread that is rounding alone."""
     level(confidence)
     if pairs.n == 0 or pairs.s == 0:
         return None
     n, value = pairs.n, pairs.c / pairs.s
     if n == 1:
         return Estimate(value=value, flags=("one_unit",))
-    terms = (pairs.cc, -2 * value * pairs.cs, value**2 * pairs.ss)
-    off = n * math.fsum(terms)
-    if off <= _ROUNDING * n * (pairs.cc + (pairs.c / n) ** 2):
+    if off <= none:
         return Estimate(value=value, se=0.0, df=n - 1, flags=("no_spread",))
     se = math.sqrt(n / (n - 1) * off) / pairs.s
     return _fieller(pairs, value, se, t_of(confidence, n - 1))

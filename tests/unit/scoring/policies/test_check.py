@@ -579,3 +579,9 @@ def test_no_arguments_or_answers_can_break_the_check(
     steps = [step(number, *call) for number, call in enumerate(calls)]
     checked = check_run(policy(text), run(), steps)
     assert checked == check_run(policy(text), run(), steps[::-1])
+
+
+def test_a_null_that_was_recorded_is_not_said_to_be_missing() -> None:
+    steps = [step(1, "check", ORDER, {}), step(2, "refund", {"order": None}, {})]
+    [unknown] = check_run(policy(BEFORE), run(), steps).not_evaluable
+    assert unknown.reason == "order of refund was not recorded or is null"
