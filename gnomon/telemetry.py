@@ -40,7 +40,13 @@ def set_up_logging(level: str, style: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     if style == "console":
-        last: list[Processor] = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        # The renderer's own choice shows every local variable: pages of people's words for one
+        # error, and ten seconds of CPU to colour them.
+        last: list[Processor] = [
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+            )
+        ]
     else:
         last = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     structlog.configure(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -20,6 +21,8 @@ MAY_TOUCH = ("integration", "e2e", "contract", "bench")
 def pytest_configure() -> None:
     for name in [name for name in os.environ if name.startswith("GNOMON_")]:
         del os.environ[name]
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import structlog
 from gnomon.telemetry import set_up_logging
@@ -30,3 +32,29 @@ def test_a_log_that_nobody_reads_any_more_stops_nothing() -> None:
     os.close(reading)
     said, _ = running.communicate("go\n", timeout=60)
     assert said == "still at work\n"
+
+
+FAILING = """
+import sys
+import structlog
+from gnomon.telemetry import set_up_logging
+
+def pay(card: str) -> None:
+    raise ValueError("refused")
+
+set_up_logging("info", sys.argv[1])
+try:
+    pay("4111" * 4)
+except ValueError:
+    structlog.get_logger("t").exception("broken")
+"""
+
+
+@pytest.mark.parametrize("style", ["console", "json"])
+def test_an_error_is_told_by_its_place_and_without_what_was_in_the_variables(style: str) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", FAILING, style], capture_output=True, text=True, check=True
+    ).stderr
+    assert "ValueError: refused" in told
+    assert "line 7, in pay" in told
+    assert "4111" not in told
