@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from collector.queue.port import DeadLetter, LedgerRow
 from collector.spans import Span
@@ -326,7 +327,8 @@ def say(reader: MemoryReader, run: Run, steps: Sequence[Step]) -> None:
         so_far.append(answer)
 
 
-def wide_run(count: int, *, each: int = 9, root: str = "f" * 32) -> tuple[Run, list[Step]]:
+@cache
+def wide_run(count: int, *, each: int = 9, root: str = "f" * 32) -> tuple[Run, Sequence[Step]]:
     """Return a run of `count` steps in three levels, with one error in the middle."""
     trace, steps = root, []
     for index in range(count):

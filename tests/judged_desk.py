@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -29,7 +30,7 @@ from tests import desk
 from tests.desk import DAY, MINUTE, NOW, SECOND
 from tests.judged_world import seen_first
 from tests.row_writer import RowWriter
-from tests.stores import migrated_store
+from tests.stores import copied_store, migrated, migrated_store
 
 POLICY = """
 policy: refunds
@@ -185,9 +186,25 @@ def written(store: Store, runs: Sequence[Run], steps: Sequence[Step] = ()) -> Re
     return Reader(store)
 
 
-@contextmanager
-def judged_desk(data: Path, *, count: int = 700) -> Iterator[World]:
-    """Write a month of the desk and what its graders said; the newest settled run is not judged."""
+@dataclass
+class Month:
+    """A month of the desk and what its graders said."""
+
+    runs: list[Run]
+    steps: list[Step]
+    rows: Rows
+    verified: dict[str, bool | None]
+    broken: dict[str, str]
+
+    def write(self, store: Store) -> None:
+        migrated(store)
+        reader = written(store, self.runs, self.steps)
+        self.rows.write(store)
+        self.rows.sum_up(store, reader, self.runs)
+
+
+@cache
+def month(count: int) -> Month:
     memory = desk.desk(count)
     chance = random.Random(11)
     runs = [
@@ -226,12 +243,24 @@ def judged_desk(data: Path, *, count: int = 700) -> Iterator[World]:
             steps=[refund.span_id] if breaks and refund else (),
         )  # fmt: skip
     verified[settled[0].run_id] = None
-    with migrated_store("embedded", data) as store:
-        steps = [step for found in memory.steps.values() for step in found]
-        reader = written(store, runs, steps)
-        rows.write(store)
-        rows.sum_up(store, reader, runs)
-        yield World(store, reader, judging_of(store, reader), runs, verified, broken)
+    steps = [step for found in memory.steps.values() for step in found]
+    return Month(runs, steps, rows, verified, broken)
+
+
+@contextmanager
+def judged_desk(data: Path, *, count: int = 700) -> Iterator[World]:
+    """Open a judged month of the desk; its newest settled run is not judged."""
+    made = month(count)
+    with copied_store(f"desk {count}", data, made.write) as store:
+        reader = Reader(store)
+        yield World(
+            store,
+            reader,
+            judging_of(store, reader),
+            list(made.runs),
+            dict(made.verified),
+            dict(made.broken),
+        )
 
 
 THIRDS = [1] * 3 + [2] * 6 + [-1] * 3 + [0] * 38

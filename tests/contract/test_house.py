@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,20 @@ def test_the_command_line_starts_without_the_engine_and_without_scipy() -> None:
     assert out.stdout.strip() == "[]", out.stdout + out.stderr
 
 
+@cache
+def statements(path: Path) -> str:
+    """Return what may be SQL in a file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return text
+    return "\n".join(
+        node.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if "SELECT" in node.value or "INSERT" in node.value
+    )
+
+
 @pytest.mark.parametrize(
     ("owner", "table"),
     [(owner, table) for owner, names in OWNERS.items() for table in sorted(names)],
@@ -64,15 +79,7 @@ def test_only_the_owner_of_a_table_names_it_in_sql(owner: str, table: str) -> No
     for path in [*PRODUCT, *(p for room in ROOMS for p in (ROOT / room).rglob("*.sql"))]:
         if any(place in path.parents for place in allowed):
             continue
-        strings = path.read_text(encoding="utf-8")
-        if path.suffix == ".py":
-            strings = "\n".join(
-                node.value
-                for node in ast.walk(ast.parse(strings))
-                if isinstance(node, ast.Constant) and isinstance(node.value, str)
-                if "SELECT" in node.value or "INSERT" in node.value
-            )
-        assert not named.search(strings), f"{name(path)} names {owner}'s table {table}"
+        assert not named.search(statements(path)), f"{name(path)} names {owner}'s table {table}"
 
 
 def test_imports_point_to_where_the_data_comes_from() -> None:

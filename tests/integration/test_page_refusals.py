@@ -11,7 +11,7 @@ from gnomon.web.filters import NAMES
 from tests import desk, judged_desk
 from tests import site as pages
 from tests.judged_desk import BROKEN
-from tests.site import Page, Site
+from tests.site import Site, said
 
 LISTED = (*NAMES, "period", "since", "until", "q")
 OWN_READING: Mapping[str, Sequence[str]] = {
@@ -77,11 +77,11 @@ def test_every_page_and_figure_refuses_what_it_can_not_be_asked_and_says_what_it
                 answer = full.client.get(path, params={**needed, name: value})
                 here = f"{path}?{name}={value}"
                 assert answer.status_code == 400, f"{here}: {answer.status_code}"
-                said = " ".join(Page(answer.text).words.split())
-                assert f"{name}: " in said, f"{here} does not name the field"
-                assert repr(value)[1:5] in said, f"{here} does not say what was given"
+                words = said(answer.text)
+                assert f"{name}: " in words, f"{here} does not name the field"
+                assert repr(value)[1:5] in words, f"{here} does not say what was given"
                 assert "<b>bold" not in answer.text, here
-                assert "z" * 100 not in said, f"{here} repeats all that was given"
+                assert "z" * 100 not in words, f"{here} repeats all that was given"
                 walked.add(name)
     assert walked >= set(BAD) | {"status", "state", "origin", "part", "verdict", "view", "done"}
     assert walked >= {"metric", "show"}
