@@ -10,7 +10,7 @@ from collector.store import Reader
 from collector.tables import table
 from gnomon.errors import ConfigError, StoreUnavailable
 from tests import samples
-from tests.stores import BOTH
+from tests.stores import MOSTLY_EMBEDDED
 from tests.their_tables import (
     GENERATIONS,
     SECOND,
@@ -22,7 +22,7 @@ from tests.their_tables import (
 )
 from tests.traffic import until, write
 
-pytestmark = pytest.mark.parametrize("opened", BOTH, indirect=True, scope="module")
+pytestmark = pytest.mark.parametrize("opened", MOSTLY_EMBEDDED, indirect=True, scope="module")
 needs_samples = pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
 
 
