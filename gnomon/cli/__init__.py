@@ -21,7 +21,7 @@ def _run() -> None:
     from gnomon.errors import ConfigError, GnomonError
 
     # What a library warns of comes again as an error of ours, with the mend.
-    logging.lastResort = None
+    logging.lastResort = logging.NullHandler()
     try:
         with contextlib.ExitStack() as end:
             end.callback(sys.stdout.flush)

@@ -117,6 +117,8 @@ def fault(error: Exception, *, tag: str, writing: bool = False) -> GnomonError:
     mend = _MENDS.get(kind)
     if kind is StoreUnavailable and number is not None:
         mend = f"ClickHouse was refused a file: {mend_of_file(number)}"
+    elif kind is StoreUnavailable and _way(text):
+        mend = "ClickHouse cannot be reached: is it up, and is GNOMON_STORE__URL right?"
     return kind(f"{mend} ({said})" if mend else said, code=code, tag=tag)
 
 
@@ -159,6 +161,17 @@ def _by_code(code: int, writing: bool) -> type[GnomonError]:
     return StoreRefused
 
 
+_WAY = re.compile(r"Error HTTPS?ConnectionPool\(.*\[Errno -?\d+\] (?P<why>[^\[\]()\"']+)", re.DOTALL)
+"""How the HTTP library tells what the system told it, inside the texts of four errors of its own."""
+
+
+def _way(text: str) -> str:
+    said = _WAY.match(text)
+    return said["why"].strip() if said is not None else ""
+
+
 def first_line(text: str) -> str:
-    """Return what ClickHouse says without its stack trace, at most 500 characters."""
+    """Return what ClickHouse, or the way to it, says without stack traces, at most 500 characters."""
+    if why := _way(text):
+        return why
     return text.partition(", Stack trace")[0].partition("\n")[0].strip()[:500] or "no answer"

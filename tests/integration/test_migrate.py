@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -13,6 +15,8 @@ from gnomon.model import Run, Step
 from gnomon.store import Store
 from gnomon.store.migrate import applied, apply, bring_up_to_date, history, pending, shipped
 from tests.stores import BOTH, fresh_store
+
+ROOT = Path(__file__).parents[2]
 
 FIRST = "CREATE TABLE IF NOT EXISTS one {{on_cluster}} (a String) ENGINE = {{replicated}}MergeTree ORDER BY a"
 SECOND = "ALTER TABLE one ADD COLUMN IF NOT EXISTS b String"
@@ -135,3 +139,12 @@ def test_a_server_that_is_away_is_called_unreachable(nowhere: Path) -> None:
     assert isinstance(found.exception, StoreUnavailable)
     assert "ClickHouse at http://127.0.0.1:9 is unreachable" in found.exception.detail
     assert "let us in" not in found.exception.detail
+
+
+def test_a_server_that_is_away_is_told_in_one_line_without_the_words_of_libraries() -> None:
+    command = [sys.executable, "-m", "gnomon", "migrate", "--store", "http://127.0.0.1:9/gnomon"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT).stderr
+    assert told == (
+        "gnomon: ClickHouse at http://127.0.0.1:9 is unreachable: is it up, and is"
+        " GNOMON_STORE__URL right? (Connection refused)\n"
+    )

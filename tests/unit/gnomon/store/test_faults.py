@@ -66,3 +66,21 @@ def test_what_breaks_while_a_part_is_read_is_damage_unless_a_condition_can_raise
     )
     error.code = code
     assert type(fault(error, tag="t", writing=writing)) is expected
+
+
+AWAY = (
+    "Error HTTPConnectionPool(host='store', port=8123): Max retries exceeded with url: /?query_id=1"
+    " (Caused by NewConnectionError(\"HTTPConnection(host='store', port=8123): Failed to establish a"
+    ' new connection: [Errno 111] Connection refused")) executing HTTP request attempt 1 (http://s)'
+)
+
+
+def test_a_server_that_can_not_be_reached_did_not_fail_to_answer_in_time() -> None:
+    found = fault(driver.OperationalError(AWAY), tag="t")
+    assert type(found) is StoreUnavailable
+    assert found.detail == (
+        "ClickHouse cannot be reached: is it up, and is GNOMON_STORE__URL right?"
+        " (t: Connection refused)"
+    )
+    late = fault(driver.OperationalError("Read timed out"), tag="t")
+    assert "did not answer in time" in late.detail
