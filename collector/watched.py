@@ -2,7 +2,6 @@
 
 import datetime as dt
 import re
-from fnmatch import translate
 from functools import cached_property
 from typing import Annotated, Self
 
@@ -60,6 +59,9 @@ class KeySource(_Section):
         return self
 
 
+_WILDCARDS = {"*": ".*", "?": "."}
+
+
 class Price(_Section):
     """Prices in USD for a million tokens, for models that match, from a date on."""
 
@@ -80,8 +82,14 @@ class Price(_Section):
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The model pattern, compiled."""
-        return re.compile(translate(self.model), re.IGNORECASE)
+        """The model pattern, compiled: brackets are part of a name (`claude-sonnet-4-5[1m]`)."""
+        parts = (_WILDCARDS.get(character, re.escape(character)) for character in self.model)
+        return re.compile("".join(parts) + r"\Z", re.IGNORECASE | re.DOTALL)
+
+    @property
+    def literal(self) -> int:
+        """How many characters of the pattern stand for themselves."""
+        return sum(character not in _WILDCARDS for character in self.model)
 
     @field_validator("model")
     @classmethod

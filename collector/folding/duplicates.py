@@ -42,6 +42,13 @@ _TAKEN = (
 )
 """Fields a kept step takes from its duplicates where it has none."""
 
+_PARTS = {
+    "cached_tokens": "input_tokens",
+    "cache_write_tokens": "input_tokens",
+    "reasoning_tokens": "output_tokens",
+}
+"""Parts of a total that only one of two instrumentations tells: taken where the totals agree."""
+
 _OF_FAILURE = frozenset({"error_type", "error_message"})
 _OF_SUCCESS = frozenset({"response_model", "response_id"})
 
@@ -296,6 +303,11 @@ def complete_kept(drafts: Sequence[Draft]) -> None:
             value = duplicate.values.get(name)
             if value is not None and name not in (_OF_SUCCESS if kept.failed else _OF_FAILURE):
                 kept.fill(name, value, "3.1", f"duplicate {duplicate.span.span_id}")
+        for name, total in _PARTS.items():
+            part, whole = duplicate.values.get(name), duplicate.values.get(total)
+            # A 0 is what instrumentations say of what they do not look at.
+            if part and whole is not None and kept.values.get(total) == whole:
+                kept.fill(name, part, "3.1", f"duplicate {duplicate.span.span_id}")
 
 
 def _kept(draft: Draft) -> Draft:

@@ -1,7 +1,8 @@
 """What a model call costs by the dated price table; nothing known means no cost, never 0."""
 
 import datetime as dt
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from collector.dialects.usage import TOKEN_FIELDS
@@ -12,7 +13,8 @@ from gnomon.model import Kind
 
 _MILLION = 1_000_000
 _DAY = 86_400 * 1_000_000_000
-_WILDCARDS = "*?["
+_DATED = re.compile(r"[-@:](\d[\d-]*|latest)", re.IGNORECASE)
+"""What the answer adds to the name that was asked for when it is the same model."""
 
 
 class PriceList:
@@ -57,18 +59,29 @@ class PriceList:
             return None
         if draft.values.get("output_tokens") is None and draft.kind is not Kind.EMBEDDING:
             return None
-        for name in ("model", "response_model", "request_model"):
-            model = draft.text(name)
-            price = self.price(model, draft.text("provider"), draft.span.start) if model else None
+        for model in _names(draft):
+            price = self.price(model, draft.text("provider"), draft.span.start)
             if price is not None:
                 return price
         return None
 
 
+def _names(draft: Draft) -> Iterator[str]:
+    """Yield the names a call may be priced by: never one that another model answered to.
+
+    A gateway that falls back answers with another model than it was asked for; the price of the
+    one that did not answer is not the price of the call.
+    """
+    model, asked = draft.text("model"), draft.text("request_model")
+    if model:
+        yield model
+        if asked and model.startswith(asked) and _DATED.fullmatch(model, len(asked)):
+            yield asked
+
+
 def _specific(numbered: tuple[int, Price]) -> tuple[int, bool, dt.date, int]:
     position, price = numbered
-    literal = sum(character not in _WILDCARDS for character in price.model)
-    return literal, price.provider is not None, price.since, -position
+    return price.literal, price.provider is not None, price.since, -position
 
 
 @lru_cache(maxsize=4096)

@@ -255,3 +255,25 @@ def test_a_call_reported_three_times_counts_once():
     )
     assert duplicates(steps) == {3: 2, 4: 2}
     assert sum(step.counted for step in steps.values()) == 1
+
+
+CACHED = {
+    "gen_ai.usage.cache_read.input_tokens": 800,
+    "gen_ai.usage.reasoning.output_tokens": 1,
+}
+
+
+def test_parts_that_only_the_duplicate_tells_are_the_kept_steps_whichever_is_outside():
+    for outer, inner in (({}, CACHED), (CACHED, {})):
+        kept = steps_of(
+            chat(1, tokens=1000, id="x", more=outer), chat(2, 1, tokens=1000, id="x", more=inner)
+        )[1]
+        assert (kept.cached_tokens, kept.reasoning_tokens) == (800, 1)
+
+
+def test_parts_of_another_total_and_zeros_are_not_taken():
+    steps = steps_of(chat(1, tokens=900, id="x"), chat(2, 1, tokens=1000, id="x", more=CACHED))
+    assert steps[1].cached_tokens is None
+    none = {"gen_ai.usage.cache_read.input_tokens": 0}
+    steps = steps_of(chat(1, tokens=9, id="x"), chat(2, 1, tokens=9, id="x", more=none))
+    assert steps[1].cached_tokens is None

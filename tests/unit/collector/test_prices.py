@@ -121,9 +121,39 @@ def test_the_latest_price_that_is_not_after_the_start_holds():
     assert priced("m", "openai", table, start=-365 * day) is None
 
 
-def test_the_requested_name_is_priced_where_the_answering_one_is_unknown():
-    told = {"gen_ai.request.model": "m", "gen_ai.response.model": "x-2025"}
-    assert cost({**told, **tokens(input_tokens=1000, output_tokens=0)}) == pytest.approx(0.001)
+ALIAS = {"prices": [{"model": "m", "input": 1, "output": 10}]}
+
+
+@pytest.mark.parametrize(
+    ("answered", "expected"),
+    [
+        ("m-2025-08-07", 0.001),
+        ("m@20250807", 0.001),
+        ("m-latest", 0.001),
+        ("m-mini", None),
+        ("m2", None),
+        ("x-2025", None),
+    ],
+)
+def test_the_requested_name_is_priced_where_the_answer_is_a_dated_name_of_it(answered, expected):
+    told = {"gen_ai.request.model": "m", "gen_ai.response.model": answered}
+    found = cost({**told, **tokens(input_tokens=1000, output_tokens=0)}, ALIAS)
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+def test_brackets_are_part_of_a_name():
+    table = [row("claude-4-5[1m]", 6), row("claude-[345]-*", 1), row("claude-3-o*", 9)]
+    assert priced("claude-4-5[1m]", "anthropic", table) == 6
+    assert priced("Claude-4-5[1M]", "anthropic", table) == 6
+    assert priced("claude-4-51", "anthropic", table) is None
+    assert priced("claude-3-opus", "anthropic", table) == 9
+    assert priced("claude-[345]-x", "anthropic", table) == 1
+
+
+def test_a_question_mark_is_one_character_and_nothing_else_is_a_sign():
+    assert priced("m.4", "openai", [row("m.?", 1)]) == 1
+    assert priced("mx4", "openai", [row("m.?", 1)]) is None
+    assert priced("m.45", "openai", [row("m.?", 1)]) is None
 
 
 def test_a_runs_cost_is_a_sum_of_what_is_known_and_says_what_is_not():
