@@ -38,19 +38,24 @@ class Identity:
 
 def ensure_pair(store: Store, queue: Paired, *, clock: Clock) -> None:
     """Pair a new queue with its store; raises StoreMismatch when the store is not the one it fed."""
-    remembered, stored, present = queue.store_id(), queue.ever_stored(), _identities(store)
+    remembered, present = queue.store_id(), _identities(store)
     if remembered is not None and remembered in present:
         return
-    if stored and (remembered is not None or _is_empty(store)):
-        raise StoreMismatch(_complaint(stored, another=bool(present)))
+    if complaint := mismatch(store, remembered, queue.ever_stored()):
+        raise StoreMismatch(complaint)
     if not present:
         store.insert("store_id", [Identity(id=str(uuid.uuid4()), created_at=to_nanos(clock()))])
         present = _identities(store)
     queue.pair(present[0])
 
 
-def _complaint(stored: int, *, another: bool) -> str:
-    found = "this store is another one" if another else "this store is new and holds none of them"
+def mismatch(store: Store | None, remembered: str | None, stored: int) -> str | None:
+    """Say why this is not the store that a queue fed, or None. `store`: None where there is none."""
+    present = _identities(store) if store is not None else []
+    fits = remembered is not None and remembered in present
+    if fits or not stored or (remembered is None and store is not None and not _is_empty(store)):
+        return None
+    found = "this store is another one" if present else "this store is new and holds none of them"
     return f"the ledger counts {stored:,} stored spans and log records, but {found}. {_MENDS}"
 
 

@@ -76,6 +76,10 @@ class Resting:
     waiting: int
     """Spans and log records that were acknowledged and are not in ClickHouse yet."""
     dead_letters: int
+    stored: int = 0
+    """Spans and log records that the ledger counts as stored."""
+    store_id: str | None = None
+    """The store that the queue feeds; None before the first start."""
 
 
 def at_rest(path: Path) -> Resting:
@@ -91,7 +95,9 @@ def at_rest(path: Path) -> Resting:
         return Resting(
             *db.execute(
                 "SELECT (SELECT coalesce(sum(items), 0) FROM queue),"
-                " (SELECT count(*) FROM dead_letters)"
+                " (SELECT count(*) FROM dead_letters),"
+                " (SELECT coalesce(sum(stored), 0) FROM ledger),"
+                " (SELECT store_id FROM paired)"
             ).fetchone()
         )
 

@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gnomon.cli.client import Api
 from gnomon.cli.doctor_running import LOOKS, readiness
@@ -12,7 +13,11 @@ from gnomon.cli.process import refuse_contradictions, settings_of, watch_of
 from gnomon.config import Settings
 from gnomon.errors import GnomonError, StoreHeld
 
+if TYPE_CHECKING:
+    from collector.queue.database import Resting
+
 _ROOM = 2 * 1024**3
+_SAID = "the finding says it"
 
 
 def examine(
@@ -133,9 +138,7 @@ def _queue(settings: Settings) -> Finding:
     try:
         resting = at_rest(path)
     except GnomonError as error:
-        return Finding(
-            subject="queue", verdict="bad", found=error.detail, mend="the finding says it"
-        )
+        return Finding(subject="queue", verdict="bad", found=error.detail, mend=_SAID)
     found = f"{path}, {resting.waiting} spans and log records wait for the store"
     if resting.dead_letters:
         return Finding(
@@ -147,18 +150,34 @@ def _queue(settings: Settings) -> Finding:
     return Finding(subject="queue", verdict="ok", found=found)
 
 
+def _resting(settings: Settings) -> "Resting":
+    """Return what the queue remembers; nothing where it is absent, or cannot be read as is told."""
+    from collector.queue.database import FILE, Resting, at_rest
+
+    try:
+        return at_rest(settings.data / FILE)
+    except GnomonError:
+        return Resting(waiting=0, dead_letters=0)
+
+
 def _store(settings: Settings) -> Finding:
     """Open the store when no process of ours holds it."""
+    from collector.identity import mismatch
     from gnomon.store import open_store
     from gnomon.store.migrate import pending
 
     where = (settings.store.url and "server") or "embedded"
+    queue = _resting(settings)
     if where == "embedded" and not (settings.data / "clickhouse").exists():
+        if complaint := mismatch(None, queue.store_id, queue.stored):
+            return Finding(subject="store", verdict="bad", found=complaint, mend=_SAID)
         return Finding(subject="store", verdict="ok", found="embedded, made at the first start")
     try:
         client = open_store(settings)
         try:
             missing = pending(client)
+            if not missing and (complaint := mismatch(client, queue.store_id, queue.stored)):
+                return Finding(subject="store", verdict="bad", found=complaint, mend=_SAID)
         finally:
             client.close()
     except StoreHeld as error:
@@ -169,9 +188,7 @@ def _store(settings: Settings) -> Finding:
             mend="set GNOMON_URL to that process",
         )
     except GnomonError as error:
-        return Finding(
-            subject="store", verdict="bad", found=error.detail, mend="the finding says it"
-        )
+        return Finding(subject="store", verdict="bad", found=error.detail, mend=_SAID)
     if missing:
         return Finding(
             subject="store",

@@ -157,11 +157,11 @@ def rereading(as_json: Json = False, url: Url = None) -> None:
     if as_json:
         show.as_json(left)
     elif left["traces"]:
-        show.notes.print(
+        show.findings.print(
             f"{left['traces']} traces are still to be read again, until {left['until']}"
         )
     else:
-        show.notes.print("no trace of history is still to be read again")
+        show.findings.print("no trace of history is still to be read again")
 
 
 @spans.command("show")

@@ -52,16 +52,16 @@ def _out() -> Console:
     return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
 
 
-class Notes:
-    """Where progress, hints and warnings go: stderr."""
+class Lines:
+    """Texts one below the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stderr: bool) -> None:
         self._console = Console(
-            stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True
+            stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True
         )
 
     def print(self, text: str, *, mark: str = "", style: str = "") -> None:
-        """Print a note behind a coloured mark; its further lines stand under it."""
+        """Print a text behind a coloured mark; its further lines stand under it."""
         shown = Text(mark and f"{mark} ", style=style)
         self._console.print(shown.append(plain(text, lines=True).replace("\n", "\n    "), ""))
 
@@ -70,7 +70,11 @@ class Notes:
         return self._console.status(text)
 
 
-notes = Notes()
+notes = Lines(stderr=True)
+"""Progress, hints and warnings."""
+
+findings = Lines(stderr=False)
+"""What was asked for, where it is sentences."""
 
 
 def as_json(value: JsonValue) -> None:

@@ -1,6 +1,7 @@
 """`gnomon doctor`, `migrate` and `config`: what a person asks before and after an incident."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,15 +31,16 @@ def doctor(
     from gnomon.cli.doctor import examine
     from gnomon.cli.finding import Finding
 
-    findings: list[Finding] = []
-    with show.notes.status("looking"):
+    found: list[Finding] = []
+    # Where findings are shown as they come they say themselves that work goes on.
+    with show.notes.status("looking") if as_json else nullcontext():
         for finding in examine(data=data, store=store, config_file=config_file, url=url):
-            findings.append(finding)
+            found.append(finding)
             if not as_json:
                 mark, style = _MARKS[finding.verdict]
-                show.notes.print(f"{finding.subject}: {finding.found}", mark=mark, style=style)
+                show.findings.print(f"{finding.subject}: {finding.found}", mark=mark, style=style)
                 if finding.mend:
-                    show.notes.print(f"    mend: {finding.mend}")
+                    show.findings.print(f"    mend: {finding.mend}")
     if as_json:
         show.as_json(
             [
@@ -48,10 +50,10 @@ def doctor(
                     "found": finding.found,
                     "mend": finding.mend,
                 }
-                for finding in findings
+                for finding in found
             ]
         )
-    if any(finding.verdict == "bad" for finding in findings):
+    if any(finding.verdict == "bad" for finding in found):
         raise typer.Exit(1)
 
 

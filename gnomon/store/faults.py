@@ -161,7 +161,9 @@ def _by_code(code: int, writing: bool) -> type[GnomonError]:
     return StoreRefused
 
 
-_WAY = re.compile(r"Error HTTPS?ConnectionPool\(.*\[Errno -?\d+\] (?P<why>[^\[\]()\"']+)", re.DOTALL)
+_WAY = re.compile(
+    r"Error HTTPS?ConnectionPool\(.*\[Errno -?\d+\] (?P<why>[^\[\]()\"']+)", re.DOTALL
+)
 """How the HTTP library tells what the system told it, inside the texts of four errors of its own."""
 
 

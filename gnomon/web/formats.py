@@ -87,13 +87,19 @@ def cost(amount: float | None, unpriced: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as per cent with one digit.
+    """Return a share as per cent with one digit; only none is 0 % and only all is 100 %.
 
     >>> [percent(x) for x in (0.0, 0.0034, 0.876, 1.0, None)]
     ['0 %', '0.3 %', '87.6 %', '100 %', '–']
+    >>> percent(1 / 2500), percent(2499 / 2500)
+    ('<0.1 %', '>99.9 %')
     """
     if share is None:
         return NO_DATA
+    if 0 < share < 0.0005:
+        return "<0.1 %"
+    if 0.9995 <= share < 1:
+        return ">99.9 %"
     text = f"{share * 100:.1f}"
     return f"{text.removesuffix('.0')} %"
 
