@@ -95,11 +95,20 @@ class Room:
             self._changed.notify_all()
 
     def _told(self) -> str:
-        waiting = sum(self._waiting.values()) // _MB
+        waiting = _megabytes(sum(self._waiting.values()))
         text = (
-            f"the queue is full ({self._held // _MB} of {self._limit // _MB} MB, {waiting} MB wait"
-            " for ClickHouse); see /readyz for why it is behind, or raise GNOMON_QUEUE__MAX_BYTES"
+            f"the queue is full ({_megabytes(self._held)} of {_megabytes(self._limit)} MB,"
+            f" {waiting} MB wait for ClickHouse); see /readyz for why it is behind, or raise GNOMON_QUEUE__MAX_BYTES"
         )
         if self._dead:
-            text += f"; dead letters hold {self._dead // _MB} MB: re-send or drop them"
+            text += f"; dead letters hold {_megabytes(self._dead)} MB: re-send or drop them"
         return text
+
+
+def _megabytes(size: int) -> str:
+    """Return bytes as megabytes, with a digit where there are few.
+
+    >>> _megabytes(300_000), _megabytes(4_000_000_000)
+    ('0.3', '3814')
+    """
+    return f"{size / _MB:.1f}" if size < 10 * _MB else f"{size // _MB}"

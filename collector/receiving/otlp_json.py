@@ -3,6 +3,7 @@
 `google.protobuf.json_format` is wrong here: it takes ids for base64 and says nothing.
 """
 
+import codecs
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -84,7 +85,11 @@ class JsonReader:
 
 
 def _parsed(body: bytes) -> tuple[object, bool]:
-    """Return the JSON and whether texts in it may hold what is no Unicode."""
+    """Return the JSON and whether texts in it may hold what is no Unicode.
+
+    Some editors and shells put a byte order mark before it, which RFC 8259, 8.1 lets us pass over.
+    """
+    body = body.removeprefix(codecs.BOM_UTF8)
     try:
         return orjson.loads(body), False
     except orjson.JSONDecodeError as error:

@@ -21,7 +21,7 @@ def run_facts(run: Run, order: Sequence[str]) -> Sequence[tuple[str, str, str]]:
         if run.agent_version:
             version = agent.having(version=run.agent_version)
             found.append(("Version", run.agent_version, version.url()))
-    found.append(("Model", ", ".join(run.models) or "unknown", ""))
+    found.append(("Model", ", ".join(run.models) or _unknown(run), ""))
     took, active = duration(run.duration_ns), duration(run.active_ns)
     found.append(("Duration", took if took == active else f"{took} ({active} at work)", ""))
     found.append(("Steps", _steps(run), ""))
@@ -55,8 +55,12 @@ def similar(run: Run) -> tuple[str, str]:
     return f"+ runs like this: {said}", Query(period="all").having(**alike).url()
 
 
+def _unknown(run: Run) -> str:
+    return "unknown" if run.llm_calls or run.embedding_calls else "no model call recorded"
+
+
 def _cost(run: Run) -> str:
-    found = cost(run.cost_usd, run.unpriced_calls) if run.cost_usd is not None else "unknown"
+    found = cost(run.cost_usd, run.unpriced_calls) if run.cost_usd is not None else _unknown(run)
     parts = [f"{plural(run.unpriced_calls, 'call')} without a price"] if run.unpriced_calls else []
     if run.cost_reported_usd is not None:
         parts.append(f"{usd(run.cost_reported_usd)} reported")

@@ -178,6 +178,24 @@ def asked(desktop: Watching) -> list[str]:
     return [url for url in desktop.requests if "q=" in url]
 
 
+def test_a_name_that_turns_the_direction_turns_itself_alone(browser: Browser) -> None:
+    made = desk.desk(3)
+    for place, run in enumerate(made.all):
+        made.all[place] = replace(run, business_keys={"order": "\u202eO-1"}, error_type="Timeout")
+    context = browser.new_context(viewport={"width": WIDE, "height": 900})
+    for served in serve(site.site(made, desk.books())):
+        for path in ("/runs?period=30d", f"/runs/{made.all[0].run_id}"):
+            page = Watching(context, served.url).open(path)
+            shown = page.evaluate(
+                "[...document.querySelectorAll('main *')].filter(one =>"
+                " [...one.childNodes].some(n => n.nodeType === 3 && n.data.includes('\u202e')))"
+                ".map(one => getComputedStyle(one).unicodeBidi)"
+            )
+            assert shown
+            assert set(shown) == {"isolate"}, path
+    context.close()
+
+
 def test_search_waits_for_the_typist_and_keeps_the_cursor(desktop: Watching) -> None:
     page = desktop.open("/runs?period=30d")
     page.keyboard.press("/")

@@ -187,8 +187,11 @@ def test_the_header_counts_every_kind_of_step_and_says_which_cost_is_partial(ful
     )  # fmt: skip
     assert facts["Steps"] == "9 (4 model calls, 3 embeddings, 2 tool calls)"
     assert facts["Cost"] == "≥ $0.25 (2 calls without a price)"
-    unknown = dict(fact[:2] for fact in run_facts(replace(run, cost_usd=None), ()))
+    unknown = dict(fact[:2] for fact in run_facts(replace(run, cost_usd=None, llm_calls=4), ()))
     assert unknown["Cost"] == "unknown"
+    none = replace(run, cost_usd=None, models=(), llm_calls=0, embedding_calls=0)
+    silent = dict(fact[:2] for fact in run_facts(none, ()))
+    assert silent["Cost"] == silent["Model"] == "no model call recorded"
 
 
 def test_jump_finds_a_run_by_id_and_else_searches_all_time(full: Site) -> None:

@@ -64,6 +64,11 @@ def test_a_sender_cannot_set_our_flags() -> None:
     assert otlp.flags(both) == {"repaired_utf8"}
 
 
+def test_a_byte_order_mark_is_passed_over() -> None:
+    body = b"\xef\xbb\xbf" + orjson.dumps(around(SPAN))
+    assert len(otlp.spans_in(inspect(body).payload)) == 1
+
+
 @pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
 @pytest.mark.parametrize("name", samples.names())
 def test_json_and_protobuf_of_a_real_request_are_the_same(name: str) -> None:
