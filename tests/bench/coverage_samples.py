@@ -237,10 +237,10 @@ def at_all_times(kind: str, n: int) -> Trial:
 
 def planned_looks(looks: int, n: int) -> Trial:
     """Return whether Tango at Pocock's level held the truth at every planned look."""
-    confidence = stats.pocock_confidence(looks)
 
     def trial(chance: Chance) -> tuple[Estimate | None, float]:
         kinds = chance.choice([1, -1, 0], n, p=[0.12, 0.12, 0.76])
+        confidence = stats.pocock_confidence(looks)
         found = [
             stats.tango(
                 int((kinds[:k] == 1).sum()), int((kinds[:k] == -1).sum()), k, confidence=confidence

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
-from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.weightstats import DescrStatsW
 
 from scoring import stats
+from tests.oracles import tables, weighted
 from tests.unit.scoring.stats.strategies import CONFIDENCE, discordant
 
 few = settings(max_examples=40)
@@ -89,7 +88,7 @@ def test_the_paired_mean_equals_statsmodels(d):
         return
     assert found.low <= found.value <= found.high
     if np.std(d) > 1e-6 * max(map(abs, d)):
-        expected = DescrStatsW(d).tconfint_mean(0.05)
+        expected = weighted.DescrStatsW(d).tconfint_mean(0.05)
         assert (found.low, found.high) == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
@@ -171,10 +170,10 @@ def test_no_difference_is_no_evidence():
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_equals_statsmodels(b, c):
     table = [[5, b], [c, 5]]
-    assert stats.sign_test(b, c) == pytest.approx(float(mcnemar(table, exact=True).pvalue))
+    assert stats.sign_test(b, c) == pytest.approx(float(tables.mcnemar(table, exact=True).pvalue))
     assert 0 < stats.mcnemar_midp(b, c) <= 1
     if b + c:
-        plain = mcnemar(table, exact=False, correction=False)
+        plain = tables.mcnemar(table, exact=False, correction=False)
         assert stats.mcnemar_chi2(b, c).statistic == pytest.approx(float(plain.statistic))
         assert stats.mcnemar_chi2(b, c).p == pytest.approx(float(plain.pvalue))
         assert stats.mcnemar_midp(b, c) <= stats.sign_test(b, c)
@@ -209,7 +208,7 @@ def unequal_suite(tasks, seed):
 def test_tasks_with_thousands_of_unequal_trials_have_the_interval_and_p_of_their_differences(tasks):
     new, old, gains = unequal_suite(tasks, seed=tasks)
     found = stats.compare_tasks(new, old, seed=1)
-    expected = DescrStatsW(gains)
+    expected = weighted.DescrStatsW(gains)
     assert (found.low, found.high) == pytest.approx(expected.tconfint_mean())
     assert found.p_values["t"] == pytest.approx(expected.ttest_mean(0)[1])
     # By random signs: next to the t test, as both test the same mean of many differences.

@@ -8,10 +8,10 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from scoring import stats
 from scoring.stats.arguments import t_of
+from tests.oracles import proportion
 from tests.unit.scoring.stats.strategies import CONFIDENCE, parts
 
 few = settings(max_examples=40)
@@ -24,10 +24,10 @@ def test_wilson_holds_its_value_and_equals_statsmodels(counts, confidence):
     found = stats.wilson(x, n, confidence=confidence)
     assert 0 <= found.low <= found.value <= found.high <= 1
     assert found.low == pytest.approx(
-        proportion_confint(x, n, 1 - confidence, method="wilson")[0], abs=1e-9
+        proportion.proportion_confint(x, n, 1 - confidence, method="wilson")[0], abs=1e-9
     )
     assert found.high == pytest.approx(
-        proportion_confint(x, n, 1 - confidence, method="wilson")[1], abs=1e-9
+        proportion.proportion_confint(x, n, 1 - confidence, method="wilson")[1], abs=1e-9
     )
 
 
@@ -85,7 +85,7 @@ def test_clopper_pearson_holds_its_value_and_equals_statsmodels(counts, confiden
     x, n = counts
     found = stats.clopper_pearson(x, n, confidence=confidence)
     assert 0 <= found.low <= found.value <= found.high <= 1
-    low, high = proportion_confint(x, n, 1 - confidence, method="beta")
+    low, high = proportion.proportion_confint(x, n, 1 - confidence, method="beta")
     assert found.low == pytest.approx(0 if x == 0 else low, abs=1e-8)
     assert found.high == pytest.approx(1 if x == n else high, abs=1e-8)
 
@@ -182,7 +182,9 @@ def test_swapping_the_sides_mirrors_newcombe(first, second):
 @given(parts(most=80), parts(most=80))
 def test_newcombe_equals_statsmodels(first, second):
     found = stats.newcombe(*first, *second)
-    low, high = confint_proportions_2indep(*first, *second, method="newcomb", compare="diff")
+    low, high = proportion.confint_proportions_2indep(
+        *first, *second, method="newcomb", compare="diff"
+    )
     assert found.low == pytest.approx(float(low), abs=1e-9)
     assert found.high == pytest.approx(float(high), abs=1e-9)
 
