@@ -119,13 +119,17 @@ class World:
             run, "refunds", Surface.POLICY, passed=not broken, violations=bool(broken), held=held
         )
         if broken:
-            breach = ViolationRow(
-                **self._of(run), policy="refunds", policy_version="1", place=0, rule=broken,
-                message="m", severity="hard", steps=(), at=run.started_at,
-            )  # fmt: skip
-            self._put("violations", breach)
-            self._said(run)[2].append(breach)
+            self.breach(run, "refunds", broken)
         self.sum_up(run)
+
+    def breach(self, run: Run, policy: str, rule: str, *, version: str = "1") -> None:
+        """Put down the first breach of a judgment."""
+        row = ViolationRow(
+            **self._of(run), policy=policy, policy_version=version, place=0, rule=rule,
+            message="m", severity="hard", steps=(), at=run.started_at,
+        )  # fmt: skip
+        self._put("violations", row)
+        self._said(run)[2].append(row)
 
     def label(
         self, run: Run, grader: str, surface: Surface, *, version: str = "1", violations: int = 0,

@@ -16,9 +16,9 @@ from gnomon.web.tiles import Tile, tile
 from gnomon.web.timeline import Period, back_from
 from scoring.metrics.figures import Figure as Measured
 from scoring.metrics.pulse import Beat, Pulse
+from scoring.metrics.ruled import RuleCount
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import RELEASE
-from scoring.metrics.surfaces import RuleCount
 
 _RULES = 5
 _AT_ONCE = 3
@@ -64,11 +64,11 @@ def judged_board(judging: Judging, data: Data, period: Period, *, agent: str) ->
         asked_beats = pool.submit(judging.metrics.beats, scope, width_ns=data.time.width)
         asked_versions = pool.submit(judging.metrics.pulse, scope, by=RELEASE)
         asked_was = pool.submit(judging.metrics.pulse, earlier)
-        asked_broken = pool.submit(judging.metrics.broken, scope)
+        asked_broken = pool.submit(judging.metrics.ruled, scope)
         (now,) = judging.metrics.pulse(scope)
         (was,), versions = asked_was.result(), asked_versions.result()
         by_time = {one.start: one for one in asked_beats.result()}
-        broken = asked_broken.result()
+        broken = asked_broken.result().broken
     points = [by_time.get(start) for start in data.time.starts]
     return JudgedBoard(
         at=data.now,

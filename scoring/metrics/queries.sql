@@ -139,30 +139,38 @@ GROUP BY grp, surface, grader, kind
 ORDER BY grp, surface, grader, kind;
 
 -- name: rules
+-- A row without severity counts the runs that a policy judged: those it graded, and those it found a breach in.
 SELECT
     grp, policy, rule, severity,
-    sum(broken_n) AS runs,
-    sum(toFloat64(judged_n) * broken_n) AS my,
-    sum(toFloat64(broken_n) * broken_n) AS yy
+    count() AS clusters,
+    sum(toFloat64(n)) AS runs,
+    sum(toFloat64(judged_n) * n) AS my,
+    sum(toFloat64(n) * n) AS yy
 FROM
 (
-    SELECT grp, cluster, policy, rule, severity, count() AS broken_n
+    SELECT grp, policy, one.1 AS rule, one.2 AS severity, one.3 AS n, judged_n
     FROM
     (
-        SELECT grp, cluster, policies, rules, severities
-        FROM ({{judged}})
-        WHERE {{scoped}} AND notEmpty(rules)
+        SELECT grp, cluster, policy, groupArray((rule, severity, n)) AS found, sumIf(n, severity = '') AS judged_n
+        FROM
+        (
+            SELECT grp, cluster, said.1 AS policy, said.2 AS rule, said.3 AS severity, count() AS n
+            FROM
+            (
+                SELECT
+                    grp, cluster,
+                    arrayFilter((grader, state) -> state = 'graded', graders, states) AS graded,
+                    arrayMap(policy -> (policy, '', ''), arrayDistinct(arrayConcat(graded, policies))) AS judged,
+                    arrayDistinct(arrayZip(policies, rules, severities)) AS broken
+                FROM (SELECT grp, cluster, graders, states, policies, rules, severities FROM ({{judged}}) WHERE {{scoped}})
+            )
+            ARRAY JOIN arrayConcat(judged, broken) AS said
+            GROUP BY grp, cluster, policy, rule, severity
+        )
+        GROUP BY grp, cluster, policy
     )
-    ARRAY JOIN policies AS policy, rules AS rule, severities AS severity
-    GROUP BY grp, cluster, policy, rule, severity
-) AS b
-LEFT JOIN
-(
-    SELECT grp, cluster, grader AS policy, countIf(pass >= 0) AS judged_n
-    FROM (SELECT grp, cluster, graders, passes FROM ({{judged}}) WHERE {{scoped}})
-    ARRAY JOIN graders AS grader, passes AS pass
-    GROUP BY grp, cluster, policy
-) AS j USING (grp, cluster, policy)
+    ARRAY JOIN found AS one
+)
 GROUP BY grp, policy, rule, severity
 ORDER BY grp, policy, rule, severity;
 

@@ -4,6 +4,8 @@ import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -24,11 +26,12 @@ from scoring.metrics.conditions import Condition
 from scoring.metrics.figures import Guarded
 from scoring.metrics.group import Group
 from scoring.metrics.pulse import Beat, Pulse, beat, pulse
+from scoring.metrics.ruled import RuleCount, Ruled, ruled_of
 from scoring.metrics.rules import RuleReport
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import ALL, Statement, Units, statement
 from scoring.metrics.sums import Sums, of_row
-from scoring.metrics.surfaces import GraderCount, RuleCount, SurfaceReport
+from scoring.metrics.surfaces import GraderCount, SurfaceReport
 from scoring.metrics.three import ThreeNumbers, three
 from scoring.metrics.tooluse import Sides
 from scoring.metrics.watched import MetricsWatched
@@ -150,7 +153,7 @@ class MetricReader:
 
     def _surfaces(self, scope: Scope, by: str, groups: Sequence[Group]) -> list[SurfacesReport]:
         graders = self._read(statement("graders", scope, self.units, by=by), "scoring.graders")
-        broken = self._read(statement("rules", scope, self.units, by=by), "scoring.rules")
+        ruled = self._ruled(scope, by)
         return [
             SurfacesReport(
                 group=named(by, group.sums.group),
@@ -158,7 +161,7 @@ class MetricReader:
                 surfaces=seven_surfaces.seven(
                     group,
                     [seven_surfaces.grader_of(row) for row in _of(graders, group)],
-                    [seven_surfaces.rule_of(row) for row in _of(broken, group)],
+                    ruled.get(group.sums.group, Ruled()),
                 ),
             )
             for group in groups
@@ -167,25 +170,26 @@ class MetricReader:
     def rules(self, scope: Scope, policies: Sequence[PolicyGrader]) -> list[RuleReport]:
         """Return every rule with the runs that broke it, or how rarely it breaks at most."""
         (group,) = self.groups(scope, ALL, whole=False)
-        return rules.reports(group, self.graders(scope), self.broken(scope), policies)
+        return rules.reports(group, self.ruled(scope), policies)
 
     def graders(self, scope: Scope) -> list[GraderCount]:
         """Return what became of each grader, by its newest version on each run."""
         rows = self._read(statement("graders", scope, self.units), "scoring.graders")
         return [seven_surfaces.grader_of(row) for row in rows]
 
-    def broken(self, scope: Scope) -> list[RuleCount]:
-        """Return every rule that was broken, with the runs that broke it."""
-        rows = self._read(statement("rules", scope, self.units), "scoring.rules")
-        return [seven_surfaces.rule_of(row) for row in rows]
+    def ruled(self, scope: Scope) -> Ruled:
+        """Return every rule that was broken, with the runs that broke it and those judged."""
+        return self._ruled(scope, ALL).get(ALL, Ruled())
 
-    def broken_by_time(self, scope: Scope, *, width_ns: int) -> dict[Nanos, list[RuleCount]]:
-        """Return the same for each stretch of time in which a rule was broken."""
-        made = statement("rules", scope, self.units, by=f"width:{width_ns}")
-        found: dict[Nanos, list[RuleCount]] = {}
-        for row in self._read(made, "scoring.rules"):
-            found.setdefault(Nanos(int(row["grp"])), []).append(seven_surfaces.rule_of(row))
-        return found
+    def broken_by_time(self, scope: Scope, *, width_ns: int) -> dict[Nanos, Sequence[RuleCount]]:
+        """Return the rules that were broken in each stretch of time."""
+        found = self._ruled(scope, f"width:{width_ns}")
+        return {Nanos(int(start)): ruled.broken for start, ruled in found.items() if ruled.broken}
+
+    def _ruled(self, scope: Scope, by: str) -> dict[str, Ruled]:
+        rows = self._read(statement("rules", scope, self.units, by=by), "scoring.rules")
+        ordered = groupby(rows, key=itemgetter("grp"))
+        return {group: ruled_of(some) for group, some in ordered}
 
     def pulse(self, scope: Scope, *, by: str = ALL) -> list[Pulse]:
         """Return verdicts, the three numbers and violations of each group."""

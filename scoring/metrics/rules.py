@@ -9,8 +9,7 @@ from scoring.grading.policy import PolicyGrader
 from scoring.metrics.figures import Figure
 from scoring.metrics.group import Group
 from scoring.metrics.guards import told
-from scoring.metrics.moments import NOTHING, Moments
-from scoring.metrics.surfaces import GraderCount, RuleCount, broken_share
+from scoring.metrics.ruled import RuleCount, Ruled, broken_share
 from scoring.policies.language import Policy
 
 
@@ -55,15 +54,9 @@ def rules_of(policy: Policy) -> Mapping[str, JsonValue]:
     return found
 
 
-def reports(
-    group: Group,
-    graders: Sequence[GraderCount],
-    broken: Sequence[RuleCount],
-    policies: Sequence[PolicyGrader],
-) -> list[RuleReport]:
+def reports(group: Group, ruled: Ruled, policies: Sequence[PolicyGrader]) -> list[RuleReport]:
     """Return the rules of all policies in the order of their files, then whatever else was broken."""
-    judged = {count.grader: count.seen for count in graders}
-    open_ = {(count.policy, count.rule): count for count in broken if count.policy in judged}
+    open_ = {(count.policy, count.rule): count for count in ruled.broken}
     found: list[RuleReport] = []
     for grader in policies:
         for rule, text in rules_of(grader.policy).items():
@@ -75,14 +68,14 @@ def reports(
                 my=0,
                 yy=0,
             )
-            found.append(_report(group, count, judged, grader.version, text))
-    return found + [_report(group, count, judged, "", None) for count in open_.values()]
+            found.append(_report(group, count, ruled, grader.version, text))
+    return found + [_report(group, count, ruled, "", None) for count in open_.values()]
 
 
 def _report(
     group: Group,
     count: RuleCount,
-    judged: Mapping[str, Moments],
+    ruled: Ruled,
     version: str,
     text: JsonValue,
 ) -> RuleReport:
@@ -91,6 +84,6 @@ def _report(
         version=version,
         rule=count.rule,
         severity=count.severity,
-        share=told(broken_share(group, count, judged.get(count.policy, NOTHING)), group),
+        share=told(broken_share(group, count, ruled), group),
         text=text,
     )

@@ -1,7 +1,7 @@
 """Seven surfaces side by side. Each keeps its own numbers; nothing here takes two of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gnomon.model import JsonValue
@@ -24,9 +24,8 @@ from scoring.metrics.guards import (
     with_usage_told,
 )
 from scoring.metrics.moments import Moments
+from scoring.metrics.ruled import Ruled, broken_share
 from scoring.metrics.scope import BEHIND_PATH, Link
-from scoring.stats.rates import zero_event_upper
-from scoring.stats.results import Estimate
 from scoring.stats.shown import shown_rate
 
 
@@ -49,20 +48,6 @@ class GraderCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleCount:
-    """In how many runs one rule was broken."""
-
-    policy: str
-    rule: str
-    severity: str
-    runs: int
-    my: float
-    """Runs that broke it times runs that its policy judged, added up over clusters."""
-    yy: float
-    """Squares of the runs that broke it, added up over clusters."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SurfaceReport:
     """One surface: its own figures, with its authority."""
 
@@ -76,13 +61,11 @@ class SurfaceReport:
         return {"name": self.name, "authority": self.authority, "figures": figures}
 
 
-def seven(
-    group: Group, graders: Sequence[GraderCount], rules: Sequence[RuleCount]
-) -> list[SurfaceReport]:
+def seven(group: Group, graders: Sequence[GraderCount], rules: Ruled) -> list[SurfaceReport]:
     """Return the surfaces in their order, each with what the graders of that surface say."""
     own: Mapping[str, Mapping[str, Figure]] = {
         "outcome": outcome(group),
-        "policy": policy(group, graders, rules),
+        "policy": policy(group, rules),
         "trajectory": trajectory(group),
         "efficiency": efficiency(group),
         "operations": operations(group),
@@ -145,50 +128,16 @@ def outcome(group: Group) -> dict[str, Figure]:
     return {"completion": group.completion(), "false_claims": group.false_claims()}
 
 
-def policy(
-    group: Group, graders: Sequence[GraderCount], rules: Sequence[RuleCount]
-) -> dict[str, Figure]:
+def policy(group: Group, rules: Ruled) -> dict[str, Figure]:
     """Return violations per run by rule; without one, the upper bound."""
-    figures = {
+    return {
         "violations": violations(group),
         "unapproved": unapproved(group),
+        **{
+            f"rule {rule.policy}/{rule.rule}": broken_share(group, rule, rules)
+            for rule in rules.broken
+        },
     }
-    judged = {count.grader: count.seen for count in graders}
-    for rule in rules:
-        if rule.policy in judged:
-            figures[f"rule {rule.policy}/{rule.rule}"] = broken_share(
-                group, rule, judged[rule.policy]
-            )
-    return figures
-
-
-def broken_share(group: Group, rule: RuleCount, judged: Moments) -> Figure:
-    """Return the share of runs that broke a rule; of one never seen broken, the upper bound."""
-    seen = replace(judged, y=rule.runs, my=rule.my, yy=rule.yy)
-    found = moments.share(seen, clustered=group.clustered, confidence=group.confidence)
-    method = "korn-graubard" if group.clustered else "wilson"
-    if rule.runs == 0 and judged.clusters:
-        method = "exact upper bound"
-        bound = zero_event_upper(judged.clusters, confidence=group.confidence)
-        found = Estimate(value=0.0, low=0.0, high=bound)
-    shown = shown_rate(
-        found,
-        n=judged.clusters,
-        unit=group.unit,
-        method=method,
-        excluded=group.excluded,
-        confidence=group.confidence,
-        flags=[*group.flags(), rule.severity],
-    )
-    query = group.scope.query()
-    of = {**query, "grader": rule.policy, "verdict": "any"}
-    broke = {**query, "rule": f"{rule.policy}/{rule.rule}"}
-    return Figure(
-        shown=shown,
-        link=Link(path=BEHIND_PATH, query=of, runs=judged.runs),
-        hits=Link(path=BEHIND_PATH, query=broke, runs=rule.runs),
-        text=rule.severity,
-    )
 
 
 def trajectory(group: Group) -> dict[str, Figure]:
@@ -249,16 +198,4 @@ def grader_of(row: Mapping[str, Any]) -> GraderCount:
         versions=tuple(sorted(row["versions"])),
         seen=seen,
         **{name: int(row[name]) for name in numbers},
-    )
-
-
-def rule_of(row: Mapping[str, Any]) -> RuleCount:
-    """Return one row of the statement `rules`."""
-    return RuleCount(
-        policy=row["policy"],
-        rule=row["rule"],
-        severity=row["severity"],
-        runs=int(row["runs"]),
-        my=row["my"],
-        yy=row["yy"],
     )

@@ -87,7 +87,7 @@ def first_page(reader: MetricReader, scope: Scope) -> None:
     reader.pulse(scope)
     reader.pulse(scope, by="version")
     reader.beats(scope, width_ns=_DAY)
-    reader.broken(scope)
+    reader.ruled(scope)
 
 
 def summed(store: Store) -> Figure:

@@ -1,5 +1,6 @@
 """Metrics, surfaces, links and comparisons over the real engine, from runs judged by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,12 +13,15 @@ from gnomon.clock import LAST_MOMENT, Nanos, from_nanos
 from gnomon.errors import InputError
 from gnomon.http import install_problems
 from gnomon.model import Kind, Run, RunState, RunStatus
+from scoring.acts import acts_of
 from scoring.grading.port import GraderKind, State, Surface
 from scoring.metrics.reader import Behind, MetricReader, MetricReport, Which
 from scoring.metrics.scope import BEHIND_PATH, RUNS_PATH, Link, Scope
 from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.metrics_router import build_router
 from scoring.policies.verdict import Held, RuleKind
+from scoring.reading import RunJudgments
+from scoring.verdict import verdict_row
 from scoring.versions.reader import CompareReader
 from tests.judged_world import DAY, MONDAY, SECOND, World, seen_first
 from tests.row_writer import RowWriter
@@ -333,6 +337,64 @@ def test_the_share_of_a_rule_is_of_runs_whatever_they_come_in(world: World) -> N
         # It is the only rule: its limits are those of its policy's passes, turned over.
         assert figure.shown.low == pytest.approx(1 - grader.shown.high)
         assert figure.shown.high == pytest.approx(1 - grader.shown.low)
+
+
+@pytest.mark.parametrize("cluster_by", [None, "customer_id"])
+def test_a_breach_without_a_verdict_of_pass_is_one_of_a_judged_run(
+    world: World, cluster_by: str | None
+) -> None:
+    """Of 12 runs the plug-in passes 3, and finds a breach in 9 of which it says no more."""
+    for number in range(12):
+        run = world.run(judged=False, keys={"customer_id": f"c{number % 5}"})
+        found = number % 4 > 0
+        passed = None if found else True
+        if found:
+            world.breach(run, "own", "r1")
+        world.label(run, "own", Surface.POLICY, violations=found, passed=passed)
+    reader = MetricReader(world.store, MetricsWatched(cluster_by=cluster_by))
+    (report,) = reader.surfaces(SCOPE)
+    figures = next(one.figures for one in report.surfaces if one.name == "policy")
+    (rule,) = reader.rules(SCOPE, [])
+    for figure in (figures["rule own/r1"], rule.share):
+        assert figure.shown.value == 9 / 12
+        assert figure.shown.n == (12 if cluster_by is None else 5)
+        for link, runs in ((figure.link, 12), (figure.hits, 9)):
+            assert link is not None
+            assert (link.runs, listed(world, link)) == (runs, runs)
+    assert figures["grader own"].shown.value == 1.0, "of the runs that it says pass or fail of"
+    assert figures["grader own"].shown.excluded == {"no_verdict": 9}
+    assert figures["violations"].shown.value == 9 / 12
+
+
+def test_a_rule_is_read_against_all_runs_of_its_policy_though_its_surface_changed(
+    world: World,
+) -> None:
+    for number, surface in enumerate([Surface.TRAJECTORY] * 3 + [Surface.POLICY]):
+        run = world.run(judged=False)
+        if number:
+            world.breach(run, "own", "r1")
+        world.label(run, "own", surface, violations=number > 0, passed=number == 0)
+    (report,) = MetricReader(world.store, WATCHED).surfaces(SCOPE)
+    figures = next(one.figures for one in report.surfaces if one.name == "policy")
+    share = figures["rule own/r1"]
+    assert share.shown.value == 3 / 4
+    for link, runs in ((share.link, 4), (share.hits, 3)):
+        assert link is not None
+        assert (link.runs, listed(world, link)) == (runs, runs)
+
+
+def test_a_stored_breach_of_which_no_grader_tells_is_counted_and_ends_no_page(
+    world: World,
+) -> None:
+    run = world.run(judged=False)
+    row = verdict_row(run, RunJudgments(), acts_of(()), at=MONDAY)
+    odd = replace(row, policies=["ghost", "ghost"], rules=["r1", "r1"], severities=["hard", "hard"])
+    world.store.insert("verdicts", [odd])
+    reader = MetricReader(world.store, WATCHED)
+    (report,) = reader.surfaces(SCOPE)
+    figures = next(one.figures for one in report.surfaces if one.name == "policy")
+    (rule,) = reader.rules(SCOPE, [])
+    assert figures["rule ghost/r1"].shown.value == rule.share.shown.value == 1.0
 
 
 def test_tool_use_compares_the_tasks_both_versions_solved(world: World) -> None:
