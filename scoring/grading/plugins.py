@@ -4,13 +4,14 @@ import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
-from typing import Literal, TypeVar
+from typing import Literal
 
 from pydantic import Field, model_validator
 
 from gnomon.config import Duration
 from gnomon.errors import Unavailable
-from gnomon.model import Bodies, JsonValue, Run, Step
+from gnomon.model import JsonValue
+from scoring.grading.lent import Lent, json_of_its_own
 from scoring.grading.limit import Bounded, TookTooLong
 from scoring.grading.port import (
     GROUP,
@@ -24,8 +25,6 @@ from scoring.grading.port import (
 )
 from scoring.grading.redaction import guarded, told, without
 from scoring.grading.spec import Name, Said
-
-T = TypeVar("T")
 
 
 class Plugin(Said):
@@ -54,8 +53,9 @@ def load(spec: Plugin) -> "Own":
         raise ValueError(f"no entry point {spec.entry} in group {GROUP}; installed: {there}")
     try:
         make: Callable[..., Grader] = found[spec.entry].load()
-        grader = make(**spec.options)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - told without what it was given
+        # Of its own: what it takes out of them is hidden in its reasons all the same.
+        grader = make(**json_of_its_own(spec.options))
+    except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - told without what it was given
         said = without(told(error), texts_of(spec.options))
         raise ValueError(f"{spec.entry} can not be made: {said}") from None
     return checked(grader, spec)
@@ -101,7 +101,7 @@ class Own:
 
     def grade(self, evidence: Evidence) -> Answer:
         """Ask the plug-in; raises CheckFailed when it takes too long or something is away for it."""
-        lent = _Lent(evidence)
+        lent = Lent(evidence)
         try:
             answer = guarded(lambda: self.bounded(lambda: _looked(self.look, lent)), self.given)
         except TookTooLong:
@@ -117,13 +117,13 @@ def _looked(look: Callable[[Evidence], Answer], evidence: Evidence) -> Answer:
     """Ask; what a plug-in raises leaves as a failed check, whatever it is."""
     try:
         return look(evidence)
-    except (CheckFailed, GeneratorExit):
+    except CheckFailed:
         raise
     except Unavailable as error:
         # Something it asked is away; the store is not.
         raise TryAgain(told(error)) from error
     except BaseException as error:
-        # SystemExit, too: sys.exit in a plug-in must not end all judging.
+        # SystemExit and GeneratorExit, too: nothing that a plug-in raises may end all judging.
         raise CheckFailed(told(error)) from error
 
 
@@ -137,42 +137,3 @@ def texts_of(value: JsonValue) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from texts_of(inner)
-
-
-class _Lent:
-    """Evidence as a plug-in gets it; remembers that the store was away."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self._evidence = evidence
-        self._away: Unavailable | None = None
-
-    def refuse_if_away(self) -> None:
-        """Raise: what was made of evidence that could not be read is no answer; it is asked again."""
-        if self._away is not None:
-            raise self._away
-
-    @property
-    def run(self) -> Run:
-        return self._evidence.run
-
-    @property
-    def steps(self) -> Sequence[Step]:
-        return self._evidence.steps
-
-    @property
-    def final_message(self) -> str | None:
-        return self._read(lambda: self._evidence.final_message)
-
-    @property
-    def final_json(self) -> JsonValue:
-        return self._read(lambda: self._evidence.final_json)
-
-    def bodies(self, steps: Sequence[Step]) -> Sequence[Bodies]:
-        return self._read(lambda: self._evidence.bodies(steps))
-
-    def _read(self, read: Callable[[], T]) -> T:
-        try:
-            return read()
-        except Unavailable as error:
-            self._away = error
-            raise

@@ -80,11 +80,10 @@ def _asked(grader: Grader, evidence: Evidence, ask: Ask) -> Answer | GraderFaile
         raise
     except CheckFailed as error:
         return GraderFailed(reason=str(error), for_now=isinstance(error, TryAgain))
-    except GeneratorExit:
-        raise
     except BaseException as error:  # noqa: BLE001 - the plug-in boundary; recorded as an answer
-        # SystemExit and KeyboardInterrupt, too: graders run in threads of their own, where neither
-        # comes from the operator, and a plug-in that calls sys.exit must not end all judging.
+        # SystemExit, KeyboardInterrupt and GeneratorExit, too: graders run in threads of their own,
+        # where none comes from the operator or from whoever closes a generator, and a plug-in that
+        # calls sys.exit must not end all judging.
         return GraderFailed(reason=told(error))
 
 

@@ -182,6 +182,7 @@ class Mute(Exception):
         (Unavailable(f"{TOKEN} is away"), "Unavailable: [hidden] is away (try 1 of 5)"),
         (SystemExit(TOKEN), "SystemExit: [hidden]"),
         (KeyboardInterrupt(), "KeyboardInterrupt: "),
+        (GeneratorExit(TOKEN), "GeneratorExit: [hidden]"),
         (Mute(), "Mute"),
     ],
 )

@@ -49,6 +49,7 @@ def asked(says: object) -> tuple[State, str, object]:
         (RecursionError("deep"), "RecursionError: deep"),
         (SystemExit(3), "SystemExit: 3"),
         (KeyboardInterrupt(), "KeyboardInterrupt: "),
+        (GeneratorExit(), "GeneratorExit: "),
     ],
 )
 def test_a_grader_that_raises_is_failed_and_never_a_low_score(
