@@ -88,6 +88,8 @@ def _line(name: str, figure: JsonValue) -> list[object]:
     ends = [figure[end] for end in ("value", "low", "high")]
     known = ends if ends != [None, 0.0, 1.0] else [None, None, None]
     numbers = [_number(end, scale) for end in known]
+    if "lower_bound" in figure["flags"] and figure["value"] is not None:
+        numbers[0] = f"≥ {numbers[0]}"
     if "not_enough_data" in figure["flags"]:
         numbers[0] = "not enough data"
     return [name, *numbers, figure["n"], figure["unit"], "; ".join(text for text in told if text)]

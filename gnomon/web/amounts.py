@@ -1,6 +1,7 @@
 """Numbers of the statistics in writing: each scale in its unit, limits beside, never bare."""
 
 from gnomon.web.formats import count, duration, percent, short_count, usd
+from scoring.metrics.figures import LOWER_BOUND
 from scoring.stats.results import Shown
 
 FEW = 30
@@ -30,6 +31,12 @@ def value_words(value: float, scale: str) -> str:
             return count(round(value))
         case _:
             return short_count(round(value)) if abs(value) >= 1_000 else f"{value:,.3g}"
+
+
+def shown_words(shown: Shown) -> str:
+    """Return the value of a number as it is written: an amount of which a part is not known with ≥."""
+    words = value_words(shown.value or 0.0, shown.scale)
+    return f"≥ {words}" if LOWER_BOUND in shown.flags else words
 
 
 def points(value: float) -> str:

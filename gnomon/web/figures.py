@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from gnomon.web.amounts import FEW, bounded, interval_words, span_words, value_words
+from gnomon.web.amounts import FEW, bounded, interval_words, shown_words, span_words, value_words
 from gnomon.web.behind import address_of
 from gnomon.web.formats import count, percent
-from scoring.metrics.figures import NOT_ENOUGH, Figure, Guarded
+from scoring.metrics.figures import LOWER_BOUND, NOT_ENOUGH, Figure, Guarded
 from scoring.metrics.tooluse import STRUCK
 from scoring.stats import rates
 from scoring.stats.results import Metric, Rate, Shown
 
-_QUIET = frozenset({NOT_ENOUGH, STRUCK, "unverified", "hard", "soft", "undecided", "few_clusters"})
+_QUIET = frozenset(
+    {NOT_ENOUGH, STRUCK, LOWER_BOUND, "unverified", "hard", "soft", "undecided", "few_clusters"}
+)
 """Flags that the words beside the number say already."""
 
 _WRAPS = 40
@@ -144,7 +146,7 @@ def _pieces(
         said = span_words(shown.low or 0, shown.high or 0, shown.scale)
         parts: list[str | Markup] = ["worst to best case"]
     else:
-        said = value_words(shown.value, shown.scale)
+        said = shown_words(shown)
         plain = shown.method in ("count", "maximum")
         parts = [] if plain and shown.low is None else [interval_words(shown)]
     unit = "" if shown.unit == "run" else f" {shown.unit}{'' if shown.n == 1 else 's'}"

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from gnomon.clock import Nanos
 from gnomon.web import figures, verdict_charts
-from gnomon.web.amounts import bounded, span_words, value_words
+from gnomon.web.amounts import bounded, shown_words, span_words
 from gnomon.web.formats import NO_DATA, count
 from gnomon.web.plots import Data, Figure
 from gnomon.web.port import Judging
@@ -122,7 +122,7 @@ def said(figure: Measured) -> str:
     """Return a number in a few words: value or bounds, and n."""
     shown = figure.shown
     if shown.value is not None:
-        return f"{value_words(shown.value, shown.scale)}, n = {count(shown.n)}"
+        return f"{shown_words(shown)}, n = {count(shown.n)}"
     if bounded(shown):
         words = span_words(shown.low or 0, shown.high or 0, shown.scale)
         return f"{words}, n = {count(shown.n)}"

@@ -8,6 +8,7 @@ from scoring.metrics.definitions import DEFINITIONS
 from scoring.metrics.figures import Figure, Guarded
 from scoring.metrics.group import NANO, Group
 from scoring.metrics.guards import (
+    cost_per_run,
     duplicates,
     honest,
     model_steps,
@@ -25,6 +26,7 @@ from scoring.metrics.guards import (
 )
 from scoring.metrics.tooluse import Sides, tool_use_figure
 from scoring.stats.clusters import ratio_of
+from scoring.stats.rates import from_0
 from scoring.stats.shown import shown_measure
 
 Made = tuple[Figure, Mapping[str, Figure], Mapping[str, Figure]]
@@ -131,23 +133,17 @@ def latency(group: Group) -> Made:
 
 def cost(group: Group) -> Made:
     """Return money per verified run; None where nothing was solved, with what was spent."""
-    costs = group.sums.costs
-    measure = with_prices_told(cost_per_solved(group), group)
-    if group.units.people_usd_per_minute == 0 and group.sums.totals["people_ns"] > 0:
-        measure = measure.flagged(
-            "people_not_priced", "people's minutes cost nothing until metrics.people_usd_per_minute"
-        )
+    costs, within = group.sums.costs, group.sums.totals["unpriced_within"]
     most = group.plain(costs[-1] if costs else None, n=len(costs), scale="usd", method="maximum", part="priced")  # fmt: skip
+    high = group.quantile(costs, 0.9, part="priced", scale="usd")
     guard = {
         "over_budget": over_budget(group),
-        "max": most,
-        "p90": group.quantile(costs, 0.9, part="priced", scale="usd"),
-        "cost_per_run": with_prices_told(
-            group.mean("cost_per_run", scale="usd", left_out="no_cost"), group
-        ),
+        "max": with_prices_told(most, group),
+        "p90": with_prices_told(high, group, unpriced=within),
+        "cost_per_run": cost_per_run(group),
         "completion": group.completion(),
     }
-    return measure, guard, {}
+    return with_prices_told(cost_per_solved(group), group), guard, {}
 
 
 def cost_per_solved(group: Group) -> Figure:
@@ -156,9 +152,10 @@ def cost_per_solved(group: Group) -> Figure:
     if not sums.parts["priced"]:
         return group.nothing("no run reports or allows a cost: add prices", "cost_usd", scale="usd")
     spent, solved, unknown = sums.spent.c, sums.spent.s, sums.parts["unverified"]
-    found = ratio_of(sums.spent, confidence=group.confidence)
+    found = from_0(ratio_of(sums.spent, confidence=group.confidence))
     known = f"solved none for sure: {unknown} not verified" if unknown else "solved none"
-    text = "" if solved else f"spent ${spent:.2f}, {known}"
+    least = "at least " if sums.totals["unpriced_calls"] else ""
+    text = "" if solved else f"spent {least}${spent:.2f}, {known}"
     shown = shown_measure(
         found,
         n=sums.spent.n,

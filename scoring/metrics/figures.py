@@ -9,6 +9,8 @@ from scoring.stats.results import Rate, Shown
 
 NOT_ENOUGH = "not_enough_data"
 PARTIAL = "partial"
+LOWER_BOUND = "lower_bound"
+"""Flag of an amount of which a part is not known: it is at least this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,11 @@ class Figure:
             return self
         shown = replace(self.shown, flags=(*self.shown.flags, flag))
         return replace(self, shown=shown, text="; ".join(t for t in (self.text, text) if t))
+
+    def at_least(self, text: str) -> "Figure":
+        """Return this figure as a lower bound: nobody knows how much more it is."""
+        shown = replace(self.shown, high=None)
+        return replace(self, shown=shown).flagged(LOWER_BOUND, text)
 
     def withheld(self, text: str) -> "Figure":
         """Return this figure without its number: NOT ENOUGH DATA."""

@@ -10,7 +10,7 @@ from scoring.metrics.scope import Link, Scope
 from scoring.metrics.statements import Units
 from scoring.metrics.sums import Sums
 from scoring.stats.quantiles import quantile_interval
-from scoring.stats.rates import open_bounds, zero_event_upper
+from scoring.stats.rates import from_0, open_bounds, zero_event_upper
 from scoring.stats.results import Estimate
 from scoring.stats.shown import shown_measure, shown_rate
 
@@ -138,7 +138,7 @@ class Group:
     def mean(self, name: str, *, scale: str, per: float = 1.0, left_out: str = "") -> Figure:
         """Return an amount per run, divided by `per` (such as nanoseconds to seconds)."""
         ratio, seen = RATIOS[name], self.sums.ratios[name]
-        found = scaled(moments.mean(seen, confidence=self.confidence), 1 / per)
+        found = from_0(scaled(moments.mean(seen, confidence=self.confidence), 1 / per))
         shown = shown_measure(
             found,
             n=seen.clusters,

@@ -64,14 +64,33 @@ def with_usage_told(figure: Figure, group: Group) -> Figure:
     return figure.flagged(PARTIAL, f"{missing:.1%} of model steps report no usage")
 
 
-def with_prices_told(figure: Figure, group: Group) -> Figure:
-    """Return a number of money, flagged where too many calls have no price or people cost nothing."""
+def with_prices_told(figure: Figure, group: Group, *, unpriced: int | None = None) -> Figure:
+    """Return a number of money: a lower bound where any call has no price; flagged where people cost nothing.
+
+    unpriced: calls without a price among the runs of the number; unset: all of the group.
+    """
     figure = with_usage_told(figure, group)
-    calls, unpriced = group.sums.totals["model_steps"], group.sums.totals["unpriced_calls"]
-    if calls and unpriced / calls > MOST_WITHOUT_USAGE:
-        text = f"{unpriced / calls:.1%} of model calls have no price; add them to prices"
+    if figure.missing:
+        return figure
+    totals = group.sums.totals
+    calls, inside = totals["model_steps"], totals["unpriced_calls"]
+    if calls and inside / calls > MOST_WITHOUT_USAGE:
+        text = f"{inside / calls:.1%} of model calls have no price; add them to prices"
         figure = figure.flagged(PARTIAL, text)
+    if missing := inside if unpriced is None else unpriced:
+        text = f"{missing:,} of {calls:,} model calls have no price and count as nothing"
+        figure = figure.at_least("" if PARTIAL in figure.shown.flags else text)
+    if group.units.people_usd_per_minute == 0 and totals["people_ns"] > 0:
+        figure = figure.flagged(
+            "people_not_priced", "people's minutes cost nothing until metrics.people_usd_per_minute"
+        )
     return figure
+
+
+def cost_per_run(group: Group) -> Figure:
+    """Return the money of a run whose cost is known, people's minutes included."""
+    figure = group.mean("cost_per_run", scale="usd", left_out="no_cost")
+    return with_prices_told(figure, group, unpriced=group.sums.totals["unpriced_within"])
 
 
 def usage_missing(group: Group) -> float | None:

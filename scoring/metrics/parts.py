@@ -64,7 +64,7 @@ PARTS: Mapping[str, str] = {
     "planted_unclear": "planted AND conduct = 'not_evaluable'",
     "obeyed": "planted AND conduct = 'broken'",
     "varied": "scoped AND manifest['variant'] != ''",
-    "priced": "scoped AND isNotNull(cost_usd)",
+    "priced": "scoped AND (isNotNull(cost_usd) OR people_usd > 0)",
     "with_usage": "scoped AND isNotNull(usage_source)",
     "erred": "scoped AND status = 'error'",
 }
@@ -113,7 +113,7 @@ RATIOS: Mapping[str, Ratio] = {
     "output_tokens": Ratio(y="ifNull(output_tokens, 0)", m="with_usage", amount=True),
     "cached_tokens": Ratio(y="ifNull(cached_tokens, 0)", m="with_usage", amount=True),
     "reasoning_tokens": Ratio(y="ifNull(reasoning_tokens, 0)", m="with_usage", amount=True),
-    "cost_per_run": Ratio(y="ifNull(cost_usd, 0)", m="priced", amount=True),
+    "cost_per_run": Ratio(y="spent_usd", m="priced", amount=True),
     "waiting": Ratio(y="waiting_ns", m="summed_up", amount=True),
 }
 
@@ -136,12 +136,13 @@ PULSE_PARTS = frozenset(
 )
 """Parts that are shown beside them."""
 
-PULSE_TOTALS = ("unpriced_calls", "unclustered", "model_steps", "steps_without_usage")
+PULSE_TOTALS = ("unpriced_calls", "unclustered", "model_steps", "steps_without_usage", "people_ns")
 
 TOTALS: Mapping[str, str] = {
     "model_steps": "model_steps",
     "steps_without_usage": "steps_without_usage",
     "unpriced_calls": "unpriced_calls",
+    "unpriced_within": "if(is_priced, unpriced_calls, 0)",
     "tool_steps": "tool_calls",
     "tool_errors": "tool_errors",
     "told_calls": "told_calls",
@@ -155,7 +156,7 @@ TOTALS: Mapping[str, str] = {
     "people_ns": "waiting_ns",
     "unclear_actions": "unclear_actions",
 }
-"""Amounts added over all scoped runs."""
+"""Amounts added over all scoped runs. `unpriced_within`: calls without a price in runs that cost something all the same."""
 
 
 def condition(name: str) -> str:

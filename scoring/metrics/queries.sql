@@ -33,7 +33,9 @@ SELECT
     v.run_id != '' AS looked,
     if(looked, v.verified, -1) AS verified,
     if(looked, v.claim_held, -1) AS claim_held,
-    v.* EXCEPT (run_id, revision, verified, claim_held)
+    v.* EXCEPT (run_id, revision, verified, claim_held),
+    v.waiting_ns / 60e9 * {people_usd_per_minute:Float64} AS people_usd,
+    ifNull(r.cost_usd, 0) + people_usd AS spent_usd
 FROM ({{placed}}) AS r
 LEFT JOIN ({{verdicts}}) AS v ON v.run_id = r.run_id AND v.revision = r.revision;
 
@@ -42,10 +44,10 @@ SELECT
     grp, cluster, is_scoped, is_verified,
     [{{counts}}] AS own_counts,
     if(is_scoped, [{{totals}}], []) AS own_totals,
-    if(is_scoped, ifNull(cost_usd, 0) + waiting_ns / 60e9 * {people_usd_per_minute:Float64}, 0) AS own_cost,
+    if(is_scoped, spent_usd, 0) AS own_cost,
     if(is_finished, [duration_ns], []) AS own_finished_ns,
     if(is_aborted, [duration_ns], []) AS own_aborted_ns,
-    if(is_priced, [assumeNotNull(cost_usd)], []) AS own_costs,
+    if(is_priced, [spent_usd], []) AS own_costs,
     if(is_scoped, decision_ns, []) AS own_decision_ns,
     if(is_scoped, call_tokens, []) AS own_call_tokens
 FROM ({{parted}});

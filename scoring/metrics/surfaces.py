@@ -12,6 +12,7 @@ from scoring.metrics.group import NANO, Group
 from scoring.metrics.guards import (
     COMPLETENESS,
     completeness,
+    cost_per_run,
     model_steps,
     over_budget,
     per_step,
@@ -20,7 +21,6 @@ from scoring.metrics.guards import (
     too_incomplete,
     unapproved,
     violations,
-    with_prices_told,
     with_usage_told,
 )
 from scoring.metrics.moments import Moments
@@ -177,9 +177,7 @@ def operations(group: Group) -> dict[str, Figure]:
         "p90_latency": group.quantile(finished, 0.9, part="finished", scale="s", per=NANO),
         "errors": group.share("errors"),
         "aborted": group.share("aborted"),
-        "cost_per_run": with_prices_told(
-            group.mean("cost_per_run", scale="usd", left_out="no_cost"), group
-        ),
+        "cost_per_run": cost_per_run(group),
         COMPLETENESS: completeness(group),
     }
 

@@ -7,6 +7,7 @@ from scoring.metrics.figures import Figure
 from scoring.metrics.group import Group
 from scoring.stats.headline import mean, tool_use
 from scoring.stats.paired import paired_mean
+from scoring.stats.rates import from_0
 from scoring.stats.results import Estimate
 from scoring.stats.shown import shown_measure
 
@@ -35,7 +36,7 @@ def tool_use_figure(group: Group, sides: Sides | None) -> tuple[Figure, Mapping[
     found = tool_use(_solved(sides.other_steps), _solved(sides.own_steps))
     per_task = [value for task in found.tasks if (value := mean(sides.own_steps[task])) is not None]
     text = "" if found.tasks else f"no task was solved by both this version and {sides.other}"
-    figure = _figure(group, paired_mean(per_task), n=len(per_task), text=text)
+    figure = _figure(group, from_0(paired_mean(per_task)), n=len(per_task), text=text)
     naive = _figure(
         group, None if found.naive_new is None else Estimate(value=found.naive_new),
         n=sum(map(len, sides.own_steps.values())), text="of whatever this version solved",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from scoring.stats.arguments import count, number
 from scoring.stats.clusters import ratio
 from scoring.stats.paired import paired_mean
+from scoring.stats.rates import from_0
 from scoring.stats.results import Estimate
 
 
@@ -44,7 +45,8 @@ def three_numbers(rows: Sequence[Attempt], *, confidence: float = 0.95) -> Three
     """Return solution rate, cost per success and share aborted of some attempts.
 
     rows: attempts of any number of tasks; cost in any unit. Result: fractions, and cost per
-    success in the unit of cost. No row: None throughout. No success: cost per success None.
+    success in the unit of cost, its lower limit at least 0 where no cost is negative. No row:
+    None throughout. No success: cost per success None.
     Raises ValueError if a cost is not finite or a number of steps negative.
     Source: mean over tasks with t; ratio estimator with Fieller's interval.
     """
@@ -58,9 +60,11 @@ def three_numbers(rows: Sequence[Attempt], *, confidence: float = 0.95) -> Three
     spent = [math.fsum(row.cost for row in task) for task in tasks.values()]
     first = [min(task, key=lambda row: row.attempt).succeeded for task in tasks.values()]
     steps = [row.steps for row in rows if row.succeeded]
+    each = ratio(spent, solved, confidence=confidence)
+    refunded = any(row.cost < 0 for row in rows)
     return ThreeNumbers(
         solution_rate=paired_mean(rates, confidence=confidence),
-        cost_per_success=ratio(spent, solved, confidence=confidence),
+        cost_per_success=each if refunded else from_0(each),
         aborted=mean([not row.done for row in rows]),
         first_attempt_rate=mean(first),
         mean_steps_successful=mean(steps),

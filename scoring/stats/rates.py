@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from scoring.stats.arguments import count, level, number, part, share, z_of
 from scoring.stats.results import Estimate, Rate
@@ -61,6 +62,13 @@ def clopper_pearson(x: float, n: float, *, confidence: float = 0.95) -> Estimate
 def around(value: float, low: float, high: float) -> Estimate:
     """Return an estimate whose limits hold the value to the last bit."""
     return Estimate(value=value, low=min(low, value), high=max(high, value))
+
+
+def from_0(found: Estimate | None) -> Estimate | None:
+    """Return an estimate of what is never negative (money, steps, time): its lower limit neither."""
+    if found is None or found.low is None or found.low >= 0:
+        return found
+    return replace(found, low=0.0)
 
 
 def zero_event_upper(n: int, *, confidence: float = 0.95) -> float:

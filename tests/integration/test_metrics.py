@@ -159,6 +159,48 @@ def test_steps_tell_repeats_missing_usage_and_what_people_did(world: World) -> N
     assert priced.metric("cost").measure.shown.value == pytest.approx(0.5 + 10 / 60 * 6.0)
 
 
+def test_people_s_minutes_are_in_every_number_of_the_cost(world: World) -> None:
+    """Four minutes at $0.75 are $3; of four solved runs two waited, one of them without any model call."""
+    waits = [world.run(), world.run(cost_usd=None, llm_calls=0, usage_source=None)]
+    world.run()
+    world.run()
+    for run in waits:
+        world.step(run, 1, Kind.HUMAN, decision="approve", duration_ns=240 * SECOND)
+    cost = metrics_of(world, metrics={"people_usd_per_minute": 0.75}).metric("cost")
+    assert cost.measure.shown.value == pytest.approx((3.5 + 3.0 + 0.5 + 0.5) / 4)
+    found = {name: cost.guard[name].shown for name in ("max", "p90", "cost_per_run")}
+    assert found["max"].value == pytest.approx(3.5)
+    assert found["p90"].value == pytest.approx(3.5)
+    assert found["cost_per_run"].value == cost.measure.shown.value
+    assert {name: shown.n for name, shown in found.items()} == dict.fromkeys(found, 4)
+    reader = MetricReader(world.store, MetricsWatched(metrics={"people_usd_per_minute": 0.75}))
+    assert len(reader.behind(SCOPE, Which(part="priced"), limit=9)) == 4
+    unpaid = metrics_of(world).metric("cost")
+    assert unpaid.guard["max"].shown.value == 0.5
+    for figure in (unpaid.measure, unpaid.guard["max"], unpaid.guard["cost_per_run"]):
+        assert "people_not_priced" in figure.shown.flags
+
+
+def test_a_call_without_a_price_is_told_wherever_money_is(world: World) -> None:
+    world.run()
+    run = world.run(unpriced_calls=1)
+    for number in range(1, 41):
+        world.step(run, number, Kind.LLM, input_tokens=1, output_tokens=1)
+    cost = metrics_of(world).metric("cost")
+    (pulse,) = MetricReader(world.store, MetricsWatched()).pulse(SCOPE)
+    (report,) = MetricReader(world.store, MetricsWatched()).surfaces(SCOPE)
+    operations = next(one for one in report.surfaces if one.name == "operations")
+    for figure in (
+        cost.measure,
+        cost.guard["max"],
+        cost.guard["cost_per_run"],
+        pulse.three.cost_per_success,
+        operations.figures["cost_per_run"],
+    ):
+        assert figure.shown.value == 0.5
+        assert "lower_bound" in figure.shown.flags
+
+
 def test_planned_approvals_are_told_for_each_action_that_needed_one(world: World) -> None:
     run = world.run(held=[Held(kind=RuleKind.GATE, kept=3, broken=1)])
     world.step(run, 1, Kind.HUMAN, decision="approve", duration_ns=6 * SECOND)

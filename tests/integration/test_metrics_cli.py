@@ -54,6 +54,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 verified=task != 1, keys=keys, agent_version="rc4",
                 manifest={"model": "b", "prompt": "8"},
             )  # fmt: skip
+        world.run(agent_name="dear", agent_version="d1", unpriced_calls=1)
         compare = CompareReader(store, reader)
         app = FastAPI()
         install_problems(app)
@@ -90,6 +91,13 @@ def test_metrics_are_a_table_for_people_with_the_guards_below_each(url: str) -> 
     assert "guard: false_claims" in found.stdout
     assert "8.3 %" in found.stdout  # 1 of 12
     assert "three: cost_per_success" in found.stdout
+
+
+def test_money_of_which_a_part_has_no_price_is_told_as_at_least(url: str) -> None:
+    found = run("metrics", "show", "--agent", "dear", "--url", url)
+    assert found.exit_code == 0, found.output
+    (line,) = [line for line in found.stdout.splitlines() if "three: cost_per_success" in line]
+    assert "≥ $0.50" in line
 
 
 def test_metrics_are_json_for_programs(url: str) -> None:

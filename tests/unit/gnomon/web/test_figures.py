@@ -142,3 +142,14 @@ def test_money_and_time_are_written_in_their_units() -> None:
     time = Measure(value=75.0, low=None, high=None, n=40, unit="run", method="km", scale="s")
     assert "1 m 15 s" in number("latency", Figure(shown=time)).number
     assert "no interval" in number("latency", Figure(shown=time)).beside
+
+
+def test_an_amount_of_which_a_part_is_unknown_is_written_as_at_least() -> None:
+    cost = Measure(
+        value=0.0194, low=0.011, high=0.03, n=64, unit="run", method="ratio", scale="usd"
+    )
+    pieces = number("cost", Figure(shown=cost).at_least("32 of 640 model calls have no price"))
+    assert "≥ $0.0194" in pieces.number
+    assert "CI at least $0.011" in pieces.beside
+    assert "32 of 640 model calls have no price" in pieces.beside
+    assert "lower bound" not in pieces.beside

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -171,3 +172,49 @@ def test_not_examined_is_not_correct() -> None:
     assert metric.measure.shown.value == 0.75
     assert metric.measure.shown.excluded == {"not_examined": 6}
     assert metric.guard["examined"].shown.value == 0.5
+
+
+def test_one_call_without_a_price_makes_money_a_lower_bound_whatever_its_share() -> None:
+    given: dict[str, Any] = {"scoped": 4, "verified": 4, "priced": 4, "costs": [1, 2, 3, 4]}
+    given |= {"spent": pairs_of([1, 2, 3, 4], [1, 1, 1, 1]), "amounts": {"cost_per_run": 10.0}}
+    calls = {"model_steps": 500, "unpriced_calls": 1}
+    made = group(**given, totals={**calls, "unpriced_within": 1})
+    cost = metrics(made)["cost"]
+    figures = [cost.measure, *(cost.guard[name] for name in ("max", "p90", "cost_per_run"))]
+    for figure in (*figures, three(made).cost_per_success):
+        assert "lower_bound" in figure.shown.flags
+        assert "partial" not in figure.shown.flags
+        assert figure.shown.value is not None
+        assert figure.shown.high is None
+        assert "1 of 500 model calls have no price" in figure.text
+    whole = metrics(group(**given, totals={"model_steps": 500}))["cost"]
+    assert "lower_bound" not in whole.measure.shown.flags
+    assert whole.measure.shown.high is not None
+    # The call lies in a run that has no cost at all: the mean of the others is whole.
+    apart = metrics(group(**given, totals=calls))["cost"]
+    assert "lower_bound" in apart.measure.shown.flags
+    assert "lower_bound" not in apart.guard["cost_per_run"].shown.flags
+
+
+def test_what_was_spent_in_vain_is_at_least_that_where_a_call_has_no_price() -> None:
+    made = group(
+        scoped=2, failed=2, priced=2, costs=[0.5, 1.5], spent=pairs_of([0.5, 1.5], [0, 0]),
+        totals={"model_steps": 40, "unpriced_calls": 1},
+    )  # fmt: skip
+    assert metrics(made)["cost"].measure.text.startswith("spent at least $2.00, solved none")
+
+
+def test_no_limit_of_what_is_never_negative_lies_below_0() -> None:
+    # One dear run of four: Student's interval of the mean 0.75 begins at -1.6.
+    costs = [0.0, 0.0, 0.0, 3.0]
+    made = group(
+        scoped=4, verified=4, priced=4, costs=costs, spent=pairs_of(costs, [1, 1, 1, 1]),
+        amounts={"steps": 4.0},
+    )  # fmt: skip
+    shown = metrics(made)["cost"].measure.shown
+    assert (shown.value, shown.low) == (0.75, 0.0)
+    assert shown.high == pytest.approx(0.75 + 3.182446 * 0.75, abs=1e-5)
+    spread = replace(made.sums.ratios["steps"], y=3.0, my=3.0, yy=9.0)
+    sums = replace(made.sums, ratios={**made.sums.ratios, "steps": spread})
+    mean = replace(made, sums=sums).mean("steps", scale="steps").shown
+    assert (mean.value, mean.low) == (0.75, 0.0)
