@@ -22,9 +22,9 @@ def compare_weeks(weeks: Sequence[Week], *, confidence: float = 0.95) -> Estimat
 
     weeks: (x1, n1, x2, n2) per start week (counts); weeks in which either has no run are left
     out and flagged `weeks_of_one_version`. Equal shares of runs per week: Newcombe on the pooled
-    counts (flag `pooled`). Otherwise Mantel-Haenszel weights; a week with a single run on one
-    side has no variance of its own and is left out then (flag `thin_weeks`). Without spread in
-    any week: Newcombe where pooling does not move the value, else no interval (`no_spread`).
+    counts (flag `pooled`). Otherwise Mantel-Haenszel weights over all common weeks, as
+    `mantel_haenszel` says (flag `thin_weeks`). Without spread in any week: Newcombe where
+    pooling does not move the value, else no interval (`no_spread`).
     Result: fraction in [-1, 1], first minus second. No common week gives None.
     Raises ValueError unless 0 <= x <= n everywhere.
     Source: Mantel & Haenszel 1959; statistics of two weighted rates.
@@ -37,17 +37,20 @@ def compare_weeks(weeks: Sequence[Week], *, confidence: float = 0.95) -> Estimat
         return None
     if equal_mix(common):
         return pooled(common, flags, z_level)
-    full = [week for week in common if week[1] > 1 and week[3] > 1]
-    if len(full) < len(common):
-        flags = (*flags, "thin_weeks")
-    weighted = mantel_haenszel(full, confidence=z_level)
-    if weighted is not None and weighted.low is not None:
-        return replace(weighted, flags=(*flags, *weighted.flags))
-    value = _inside(full or common)
-    together = pooled(common, flags, z_level)
-    if together is not None and together.value is not None and abs(together.value - value) < SAME:
+    weighted = mantel_haenszel(common, confidence=z_level)
+    if weighted is None:
+        return None
+    flags = (*flags, *weighted.flags)
+    if weighted.low is not None:
+        return replace(weighted, flags=flags)
+    together = pooled(common, [flag for flag in flags if flag != "no_spread"], z_level)
+    if together is not None and _alike(together.value, weighted.value):
         return together
-    return Estimate(value=value, flags=(*flags, "no_spread"))
+    return replace(weighted, flags=flags)
+
+
+def _alike(one: float | None, other: float | None) -> bool:
+    return one is not None and other is not None and abs(one - other) < SAME
 
 
 SAME = 1e-12
@@ -84,29 +87,38 @@ def pooled(weeks: Sequence[Week], flags: Sequence[str], confidence: float) -> Es
 def mantel_haenszel(weeks: Sequence[Week], *, confidence: float = 0.95) -> Estimate | None:
     """Return the difference of two versions, each week weighted n1 n2 / (n1 + n2).
 
-    weeks: (x1, n1, x2, n2) with n1, n2 >= 2 (counts). Result: fraction in [-1, 1] with its
-    standard error; no spread in any week: no interval, flag `no_spread`. No week gives None.
-    Raises ValueError if a week has fewer than two runs of a version.
-    Source: V = sum w_k^2 (p1 q1 / (n1 - 1) + p2 q2 / (n2 - 1)).
+    weeks: (x1, n1, x2, n2) with n1, n2 >= 1 (counts). Result: fraction in [-1, 1] with its
+    standard error. A single run of a side tells nothing of its spread (0/0): the week counts
+    all the same, with the largest variance that a run can have (flag `thin_weeks`). No spread on
+    any side of any week: no interval, flag `no_spread`. No week gives None.
+    Raises ValueError if a week has no run of a version.
+    Source: V = sum w_k^2 (p1 q1 / (n1 - 1) + p2 q2 / (n2 - 1)); at n = 1 `MOST` for p q / (n - 1)
+    (Popoviciu 1935).
     """
     z = z_of(confidence)
     for x1, n1, x2, n2 in weeks:
         part("x1", x1, "n1", n1)
         part("x2", x2, "n2", n2)
-        if n1 < 2 or n2 < 2:
-            raise ValueError(f"a week needs two runs of each version, not {n1} and {n2}")
+        if n1 < 1 or n2 < 1:
+            raise ValueError(f"a week needs a run of each version, not {n1} and {n2}")
     if not weeks:
         return None
-    value, variance = _inside(weeks), 0.0
-    for weight, (x1, n1, x2, n2) in _weighed(weeks):
-        p1, p2 = x1 / n1, x2 / n2
-        variance += weight**2 * (p1 * (1 - p1) / (n1 - 1) + p2 * (1 - p2) / (n2 - 1))
-    if variance == 0:
-        return Estimate(value=value, flags=("no_spread",))
-    se = math.sqrt(variance)
-    return Estimate(
-        value=value, low=max(-1.0, value - z * se), high=min(1.0, value + z * se), se=se
-    )
+    value = _inside(weeks)
+    sides = [(w, x, n) for w, (a, b, c, d) in _weighed(weeks) for x, n in ((a, b), (c, d))]
+    flags = ("thin_weeks",) if any(n == 1 for _, _, n in sides) else ()
+    if not any(0 < x < n for _, x, n in sides):
+        return Estimate(value=value, flags=(*flags, "no_spread"))
+    se = math.sqrt(math.fsum(w**2 * _variance(x, n) for w, x, n in sides))
+    low, high = max(-1.0, value - z * se), min(1.0, value + z * se)
+    return Estimate(value=value, low=low, high=high, se=se, flags=flags)
+
+
+MOST = 0.25
+"""Variance that no share of passes exceeds, be it of one run or of one cluster: it lies in [0, 1]."""
+
+
+def _variance(x: int, n: int) -> float:
+    return MOST if n == 1 else x / n * (1 - x / n) / (n - 1)
 
 
 def compare_clustered(clusters: Sequence[Alike], *, confidence: float = 0.95) -> Estimate | None:
@@ -114,15 +126,16 @@ def compare_clustered(clusters: Sequence[Alike], *, confidence: float = 0.95) ->
 
     clusters: (x1, n1, x2, n2) by stratum (counts) of clusters, and how many are alike; a cluster
     may lie in several strata and have runs of both versions. Strata of one version are left out
-    (flag `weeks_of_one_version`), and those with a single cluster on a side: nothing varies
-    there between clusters (`thin_weeks`). Result: fraction in [-1, 1], first minus second at
-    Mantel-Haenszel weights, with the wider limits of the clusters and of the runs. Too few
-    clusters in every stratum: no interval, flag `few_clusters`; equal ones: `no_spread`.
-    No common stratum gives None.
+    (flag `weeks_of_one_version`). A single cluster of a side tells nothing of its spread: it
+    counts with the largest variance that it can have (`thin_weeks`). Result: fraction in
+    [-1, 1], first minus second at Mantel-Haenszel weights, with the wider limits of the clusters
+    and of the runs. Never two clusters on both sides of a stratum: no interval, flag
+    `few_clusters`; equal ones: `no_spread`. No common stratum gives None.
     Raises ValueError unless 0 <= x <= n everywhere, or if a number of clusters is negative.
     Source: linearised at given weights W (Cochran 6.5; Binder 1983): z = sum_h W_h (c1 (x1 - p1
     n1)/N1 - c2 (x2 - p2 n2)/N2) per cluster, c^2 = G/(G-1) of the stratum's side, V = sum z^2.
-    Clusters of one run give sum W^2 (p1 q1/(N1 - 1) + p2 q2/(N2 - 1)), that of `mantel_haenszel`.
+    Clusters of one run give sum W^2 (p1 q1/(N1 - 1) + p2 q2/(N2 - 1)), that of `mantel_haenszel`;
+    a cluster that is alone on sides of weights W adds sum W sqrt(`MOST`) to its |z|.
     Student's t by Satterthwaite 1946 over sides and strata, with at most the clusters less 1.
     """
     level(confidence)
@@ -139,19 +152,18 @@ def compare_clustered(clusters: Sequence[Alike], *, confidence: float = 0.95) ->
         name: [sum(k for weeks, k in known if weeks.get(name, NO_RUNS)[side]) for side in (1, 3)]
         for name in common
     }
+    whole = [totals[name] for name in common]
     full = [name for name in common if min(groups[name]) > 1]
     if not full:
-        value = _inside([totals[name] for name in common])
-        return Estimate(value=value, flags=(*flags, "few_clusters"))
+        return Estimate(value=_inside(whole), flags=(*flags, "few_clusters"))
     if len(full) < len(common):
         flags = (*flags, "thin_weeks")
-    kept = [totals[name] for name in full]
-    weighed = dict(zip(full, _weighed(kept), strict=True))
+    weighed = dict(zip(common, _weighed(whole), strict=True))
     variance, df = _between(known, weighed, groups)
-    found = within_one(student(_inside(kept), variance, df, confidence))
+    found = within_one(student(_inside(whole), variance, df, confidence))
     if found is None or found.low is None:
         return found and replace(found, flags=(*flags, *found.flags))
-    runs = mantel_haenszel(kept, confidence=confidence)
+    runs = mantel_haenszel(whole, confidence=confidence)
     return replace(found if runs is None else wider(runs, found), flags=flags)
 
 
@@ -180,16 +192,19 @@ def _between(
     """Return the variance between clusters of the weighted difference, and its degrees."""
     own, sides = [0.0, 0.0], [0, 0]
     cells = {name: [0.0, 0.0] for name in weighed}
-    variance = scale = 0.0
+    variance = scale = more = 0.0
     everywhere = 0
     for weeks, alike in known:
-        z = [0.0, 0.0]
+        z, alone = [0.0, 0.0], 0.0
         here = [name for name in weighed if sum(weeks.get(name, NO_RUNS))]
         for name in here:
             weight, total = weighed[name]
             for side, place in ((0, 0), (1, 2)):
                 (x, n), (all_x, all_n) = weeks[name][place : place + 2], total[place : place + 2]
                 g = groups[name][side]
+                if g == 1:
+                    alone += weight * math.sqrt(MOST) if n else 0.0
+                    continue
                 part_of_z = math.sqrt(g / (g - 1)) * weight * (x - all_x / all_n * n) / all_n
                 z[side] += part_of_z
                 cells[name][side] += alike * part_of_z**2
@@ -198,6 +213,7 @@ def _between(
             own[side] += alike * z[side] ** 2
             sides[side] += alike if any(weeks[name][place] for name in here) else 0
         variance += alike * (z[0] - z[1]) ** 2
+        more += alike * alone * (2 * abs(z[0] - z[1]) + alone)
         everywhere += alike if here else 0
     if variance <= NO_SPREAD * scale:
         return 0.0, everywhere - 1
@@ -208,7 +224,8 @@ def _between(
         )
         for side in (0, 1)
     ]
-    return variance, min(everywhere - 1.0, _satterthwaite(list(zip(own, by_side, strict=True))))
+    df = min(everywhere - 1.0, _satterthwaite(list(zip(own, by_side, strict=True))))
+    return variance + more, df
 
 
 NO_SPREAD = 1e-24
@@ -217,7 +234,8 @@ NO_SPREAD = 1e-24
 
 def _satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
     """Return the degrees of a sum of variances, each with its own; without spread those of all."""
-    below = math.fsum(v**2 / df for v, df in parts)
+    known = [(v, df) for v, df in parts if df > 0]
+    below = math.fsum(v**2 / df for v, df in known)
     return (
-        math.fsum(v for v, _ in parts) ** 2 / below if below else math.fsum(df for _, df in parts)
+        math.fsum(v for v, _ in known) ** 2 / below if below else math.fsum(df for _, df in known)
     )

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring import stats
-from scoring.metrics.moments import Crossed, Moments, difference
 
 RATES = {"a": 0.5, "b": 0.7, "c": 0.35}
 
@@ -41,26 +40,13 @@ def test_clusters_of_one_run_have_the_standard_error_of_independent_runs(weeks):
 
 
 def test_clusters_of_both_versions_in_one_stratum_are_linearised_together():
-    """What `difference` finds from sums of products, from the clusters themselves."""
-    clusters = [(3, 5, 1, 4), (0, 6, 2, 3), (4, 4, 4, 7), (2, 8, 0, 2), (5, 9, 3, 3)]
+    """Three customers, each served by both versions: the sum of squares cluster by cluster."""
+    clusters = [(3, 4, 2, 3), (2, 3, 1, 3), (1, 2, 1, 2)]
     found = stats.compare_clustered([({"all": counts}, 1) for counts in clusters])
-
-    def sums(x: int, n: int) -> Moments:
-        pairs = [(c[x], c[n]) for c in clusters]
-        return Moments(
-            clusters=len(clusters), m=sum(m for _, m in pairs), y=sum(y for y, _ in pairs),
-            mm=sum(m * m for _, m in pairs), my=sum(y * m for y, m in pairs),
-            yy=sum(y * y for y, _ in pairs),
-        )  # fmt: skip
-
-    crossed = Crossed(
-        clusters=len(clusters), yy=sum(c[0] * c[2] for c in clusters),
-        ym=sum(c[0] * c[3] for c in clusters), my=sum(c[1] * c[2] for c in clusters),
-        mm=sum(c[1] * c[3] for c in clusters),
-    )  # fmt: skip
-    expected = difference(sums(0, 1), sums(2, 3), crossed, confidence=0.95)
-    assert found.value == pytest.approx(expected.value)
-    assert (found.se, found.df) == (pytest.approx(expected.se), pytest.approx(expected.df))
+    z = [(x1 - 6 / 9 * n1) / 9 - (x0 - 4 / 8 * n0) / 8 for x1, n1, x0, n0 in clusters]
+    assert found.value == pytest.approx(6 / 9 - 4 / 8)
+    assert found.se == pytest.approx(math.sqrt(3 / 2 * sum(value**2 for value in z)))
+    assert found.df == 2
 
 
 def test_customers_that_fail_together_are_ten_and_not_two_hundred():
@@ -102,18 +88,69 @@ def test_too_few_clusters_have_a_value_and_no_interval():
     assert (found.value, found.low, found.high, found.flags) == (0.5, None, None, ("few_clusters",))
 
 
-def test_strata_in_which_clusters_can_not_vary_are_left_out_and_flagged():
+def test_strata_of_one_version_are_left_out_and_flagged():
     clusters = [({"a": (0, 3, 1, 3)}, 2), ({"a": (2, 3, 2, 3)}, 2), ({"b": (3, 3, 0, 0)}, 4)]
-    alone = stats.compare_clustered(clusters[:2])
-    thin = [*clusters, ({"b": (0, 0, 0, 5)}, 1)]
-    for given_, flag in ((clusters, "weeks_of_one_version"), (thin, "thin_weeks")):
-        found = stats.compare_clustered(given_)
-        assert found.flags == (flag,)
-        assert found.value == pytest.approx(alone.value)
-        assert found.low == pytest.approx(alone.low)
+    alone, found = stats.compare_clustered(clusters[:2]), stats.compare_clustered(clusters)
+    assert found.flags == ("weeks_of_one_version",)
+    assert (found.value, found.low) == (pytest.approx(alone.value), pytest.approx(alone.low))
     assert stats.compare_clustered([({"b": (3, 3, 0, 0)}, 4)]) is None
     with pytest.raises(ValueError, match="x1"):
         stats.compare_clustered([({"a": (4, 3, 0, 1)}, 2)])
+
+
+def test_a_cluster_alone_on_its_side_counts_with_the_largest_variance():
+    """By hand: weights 12·12/24 and 12·5/17; in a 4 of 12 against 6 of 12, in b 12 of 12 against 0 of 5."""
+    clusters = [({"a": (0, 3, 1, 3)}, 2), ({"a": (2, 3, 2, 3)}, 2)]
+    clusters += [({"b": (3, 3, 0, 0)}, 4), ({"b": (0, 0, 0, 5)}, 1)]
+    found = stats.compare_clustered(clusters)
+    a, b = 6 / (6 + 60 / 17), (60 / 17) / (6 + 60 / 17)
+    assert found.flags == ("thin_weeks",)
+    assert found.value == pytest.approx(-a / 6 + b)
+    # Each of the four clusters of a is off by ±.5 of 12 runs, G/(G - 1) = 4/3; b² /4 is the most.
+    assert found.se == pytest.approx(math.sqrt(4 * a**2 * 4 / 3 * (0.5 / 12) ** 2 + b**2 / 4))
+
+
+def test_a_cluster_alone_in_two_strata_is_one_and_not_two():
+    """What it adds may rise and fall together: the deviations add up before they are squared."""
+    mates = [({"a": (1, 2, 0, 0), "b": (1, 2, 0, 0)}, 3), ({"a": (2, 2, 0, 0), "b": (0, 2, 0, 0)}, 3)]  # fmt: skip
+    mates += [({"c": (0, 2, 0, 0)}, 3), ({"c": (2, 2, 0, 0)}, 3), ({"c": (0, 0, 1, 2)}, 6)]
+    one = stats.compare_clustered([*mates, ({"a": (0, 0, 1, 4), "b": (0, 0, 3, 4)}, 1)])
+    two = stats.compare_clustered([*mates, ({"a": (0, 0, 1, 4)}, 1), ({"b": (0, 0, 3, 4)}, 1)])
+    assert one.value == pytest.approx(two.value)
+    # 12 against 4 runs in a and in b, 12 against 12 in c: weights 3, 3 and 6 of 12.
+    assert one.se**2 - two.se**2 == pytest.approx((2 * 0.25 / 2) ** 2 - 2 * (0.25 / 2) ** 2)
+
+
+def test_no_run_of_a_week_that_both_have_is_dropped():
+    """Nearly all runs lie in weeks with one run of the other side: dropped, they turn the sign."""
+    weeks = [(10, 100, 1, 1), (0, 1, 90, 100), (1, 2, 0, 2)]
+    found = stats.compare_weeks(weeks)
+    thin, full = 100 / 101, 1.0
+    value = (2 * thin * -0.9 + full * 0.5) / (2 * thin + full)
+    assert found.value == pytest.approx(value) == pytest.approx(-0.43, abs=5e-4)
+    variance = 2 * thin**2 * (0.1 * 0.9 / 99 + 1 / 4) + full**2 * 0.25
+    assert found.se == pytest.approx(math.sqrt(variance) / (2 * thin + full))
+    assert found.flags == ("thin_weeks",)
+    with pytest.raises(ValueError, match="a run of each version"):
+        stats.mantel_haenszel([(1, 2, 0, 0)])
+
+
+@pytest.mark.parametrize("plan", [
+    [(1, 60), (40, 1), (30, 20), (1, 8), (12, 25)],
+    [(1, 50), (1, 80), (1, 30), (1, 44), (1, 61)],
+], ids=["some_thin", "one_run_a_week"])  # fmt: skip
+def test_weeks_with_a_single_run_are_covered_at_least_at_the_stated_level(plan):
+    rng, hits, reps = random.Random(5), 0, 1500
+
+    def passed(runs: int, p: float) -> int:
+        return sum(rng.random() < p for _ in range(runs))
+
+    for _ in range(reps):
+        rates = (0.5, 0.7, 0.35, 0.8, 0.2)
+        weeks = [(passed(n, p + 0.1), n, passed(m, p), m) for (n, m), p in zip(plan, rates, strict=True)]  # fmt: skip
+        found = stats.compare_weeks(weeks)
+        hits += found.low <= 0.1 <= found.high
+    assert hits / reps >= 0.93
 
 
 def test_weeks_without_spread_are_not_pooled_where_that_is_another_difference():
