@@ -1,6 +1,5 @@
 """Sums over clusters as ClickHouse adds them up, and the estimates they are enough for."""
 
-import math
 from dataclasses import dataclass
 
 from scoring.stats.rates import wilson
@@ -82,46 +81,3 @@ def mean(moments: Moments, *, confidence: float = 0.95) -> Estimate | None:
     if moments.clusters < 2:
         return Estimate(value=value, flags=("one_unit",))
     return student(value, moments.variance(), moments.clusters - 1, confidence)
-
-
-def difference(new: Moments, old: Moments, crossed: "Crossed", *, confidence: float) -> Estimate:
-    """Return new minus old where both serve the same clusters, with Student's interval.
-
-    crossed: products between the two sides of a cluster. Linearised: z = (y1 - p1 m1)/M1 -
-    (y0 - p0 m0)/M0 per cluster, variance G/(G-1) sum z^2, G - 1 degrees. Source: Cochran, 6.5.
-    """
-    p1, p0 = new.mean, old.mean
-    if p1 is None or p0 is None:
-        return Estimate(value=None)
-    value, groups = p1 - p0, crossed.clusters
-    if groups < 2:
-        return Estimate(value=value, flags=("few_clusters",))
-    own = [
-        (side.yy - 2 * p * side.my + p * p * side.mm) / side.m**2
-        for side, p in ((new, p1), (old, p0))
-    ]
-    both = crossed.yy - p1 * crossed.my - p0 * crossed.ym + p1 * p0 * crossed.mm
-    spread = math.fsum((*own, -2 * both / (new.m * old.m)))
-    scale = new.yy / new.m**2 + old.yy / old.m**2
-    variance = 0.0 if spread <= SPREAD_SLACK * scale else groups / (groups - 1) * spread
-    found = student(value, variance, groups - 1, confidence)
-    if found.low is None or found.high is None:
-        return found
-    return Estimate(
-        value=value, low=max(-1.0, found.low), high=min(1.0, found.high), se=found.se, df=found.df
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crossed:
-    """Products of the new side's totals with the old side's, over clusters of either."""
-
-    clusters: int
-    yy: float
-    """Sum of y1 y0."""
-    ym: float
-    """Sum of y1 m0."""
-    my: float
-    """Sum of m1 y0."""
-    mm: float
-    """Sum of m1 m0."""

@@ -10,7 +10,6 @@ from gnomon.store import Store
 from gnomon.store.sql import load
 from gnomon.store.statements import filled
 from scoring.metrics.guards import COMPLETENESS
-from scoring.metrics.moments import Crossed, Moments
 from scoring.metrics.parts import condition
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import Units, compiled
@@ -19,7 +18,6 @@ from scoring.versions import guard
 from scoring.versions.cells import Alike, Cell
 from scoring.versions.force import Ran
 from scoring.versions.guard import Broken, Guard
-from scoring.versions.live import Both
 from scoring.versions.looks import Start
 from scoring.versions.manifests import Manifests, PinRow, manifests
 from scoring.versions.setting import SURFACE
@@ -99,42 +97,30 @@ class Asking:
         )  # fmt: skip
         return [Cell(**row) for row in rows]
 
-    def clusters(
-        self, asked: Sides, weeks: Sequence[int], *, undecided: bool
-    ) -> Mapping[int | None, Both] | None:
-        """Return sums over clusters, by case (None, 1 worst, -1 best); None without clusters."""
+    def alike(
+        self, asked: Sides, weeks: Sequence[int], by_slice: str | None
+    ) -> Sequence[Alike] | None:
+        """Return the clusters of the weeks, equal ones together; None where runs are the units."""
         if not self._units.clustered or not weeks:
             return None
-        passed, open_ = PASSED[asked.metric]
-        either = f"({passed}) OR ({open_})"
-        cases: dict[int | None, tuple[str, str]] = {None: (passed, passed)}
-        if undecided:
-            cases |= {1: (passed, either), -1: (either, passed)}
-        found = {
-            worst: self._both(asked, weeks, {"y_new": new, "y_old": old})
-            for worst, (new, old) in cases.items()
-        }
-        return found if self._units.cluster_by or found[None].repeated else None
-
-    def alike(self, asked: Sides, weeks: Sequence[int], by_slice: str) -> list[Alike]:
-        """Return the clusters of the weeks by slice and version, equal ones together."""
         passed, undecided = PASSED[asked.metric]
         rows = self._read(
-            "alike", asked.scope, by=f"slice:{by_slice}",
+            "alike", asked.scope, by="" if by_slice is None else f"slice:{by_slice}",
             words={"passed": passed, "undecided": undecided},
             versions=asked.versions, weeks=list(weeks),
         )  # fmt: skip
-        names = ("slices", "versions", "runs", "passed", "undecided")
-        return [
+        names = ("weeks", "slices", "versions", "runs", "passed", "undecided")
+        found = [
             Alike(
                 cells=[
-                    Cell(week=0, slice=slice_, version=version, runs=runs, passed=good, undecided=open_)
-                    for slice_, version, runs, good, open_ in zip(*(row[n] for n in names), strict=True)
+                    Cell(week=week, slice=slice_, version=version, runs=runs, passed=good, undecided=open_)
+                    for week, slice_, version, runs, good, open_ in zip(*(row[n] for n in names), strict=True)
                 ],
                 clusters=int(row["clusters"]),
             )
             for row in rows
         ]  # fmt: skip
+        return found if self._units.cluster_by or any(one.repeated for one in found) else None
 
     def unit(self, *, repeated: bool) -> str:
         """Return what one unit of live runs is."""
@@ -147,15 +133,6 @@ class Asking:
             weeks=list(weeks),
         )  # fmt: skip
         return int(row["shared"]), int(row["runs"])
-
-    def _both(self, asked: Sides, weeks: Sequence[int], words: Mapping[str, str]) -> Both:
-        (row,) = self._read(
-            "crossed", asked.scope, words=words, new=asked.cand, old=asked.base, weeks=list(weeks)
-        )
-        crossed = Crossed(
-            clusters=int(row["clusters"]), yy=row["y1y0"], ym=row["y1m0"], my=row["m1y0"], mm=row["m1m0"]
-        )  # fmt: skip
-        return Both(new=_side(row, "1"), old=_side(row, "0"), crossed=crossed)
 
     def starts(self, asked: Sides) -> list[Start]:
         """Return the first run of each version, week and cluster, in time order."""
@@ -271,10 +248,3 @@ class Asking:
         return self._store.read(
             made.sql, tag=f"scoring.compare_{name}", bind={**made.params, **more}
         )
-
-
-def _side(row: Mapping[str, Any], n: str) -> Moments:
-    return Moments(
-        clusters=int(row[f"clusters{n}"]), m=row[f"m{n}"], y=row[f"y{n}"],
-        mm=row[f"m{n}m{n}"], my=row[f"m{n}y{n}"], yy=row[f"y{n}y{n}"],
-    )  # fmt: skip

@@ -1,5 +1,6 @@
 """Runs and passes of two versions by week and slice, and what both have."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,14 +20,27 @@ class Cell:
     passed: int
     undecided: int
 
+    @property
+    def stratum(self) -> tuple[int, str]:
+        """Its week and slice together."""
+        return self.week, self.slice
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alike:
     """Clusters that have the very same runs in the common weeks."""
 
     cells: Sequence[Cell]
-    """Of one of them, by slice and version."""
+    """Of one of them, by week, slice and version."""
     clusters: int
+
+    @property
+    def repeated(self) -> bool:
+        """Whether such a cluster has more than one run of a version."""
+        runs = Counter[str]()
+        for cell in self.cells:
+            runs[cell.version] += cell.runs
+        return max(runs.values(), default=0) > 1
 
 
 def common(cells: Sequence[Cell], *, base: str, cand: str) -> tuple[list[int], dict[str, int]]:
@@ -41,7 +55,7 @@ def common(cells: Sequence[Cell], *, base: str, cand: str) -> tuple[list[int], d
 
 
 def summed(cells: Sequence[Cell], key: str, *, base: str, cand: str, worst: int | None = None) -> dict[str, Week]:  # fmt: skip
-    """Return (x new, n new, x old, n old) by week or slice.
+    """Return (x new, n new, x old, n old) by week, slice or stratum.
 
     worst: 1 fails the undecided of the new side and passes those of the old, -1 the opposite;
     None fails both.

@@ -1,14 +1,13 @@
 """How much of a change between two versions is another mix of inputs, and how much is behaviour."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gnomon.model import JsonValue
 from scoring.stats.changes import MixAndRate, mix_and_rate, standardised
-from scoring.stats.results import Difference, Estimate
-from scoring.stats.shown import shown_difference
-from scoring.stats.weeks import Week, compare_clustered, compare_weeks
-from scoring.versions.cells import Alike, Cell, bounded, common, summed, swapped
+from scoring.stats.results import Difference
+from scoring.versions.cells import Alike, Cell, common, summed, swapped
+from scoring.versions.strata import Pair, in_both, inside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ class Mix:
     standardised: float | None
     """The new version's share of passes at the mix of the old one; None while runs are undecided."""
     adjusted: Difference
-    """New less old inside slices, each slice with the same weight on both sides."""
+    """New less old inside the slices of each week, each with the same weight on both sides."""
     rows: Sequence[SliceRow]
 
     @property
@@ -97,56 +96,27 @@ class Mix:
 
 
 def mix(
-    cells: Sequence[Cell],
-    name: str,
-    *,
-    base: str,
-    cand: str,
-    unit: str = "run",
-    clusters: Sequence[Alike] | None = None,
-    confidence: float = 0.95,
+    cells: Sequence[Cell], name: str, pair: Pair, *, clusters: Sequence[Alike] | None = None
 ) -> Mix | None:
     """Return mix and rate over slices in the common weeks; None without a run on a side.
 
     A slice that only one version has tells nothing about its rate: it counts as mix alone.
     clusters: where runs come in them, those of the common weeks. Undecided runs are neither
     passed nor failed: mix and rate have no value then, and the adjusted difference only bounds.
+    It compares a slice of a week with the same slice of the same week.
     """
-    weeks, _ = common(cells, base=base, cand=cand)
-    kept = [c for c in cells if c.week in weeks and c.version in {base, cand}]
-    rows = _rows(kept, base=base, cand=cand)
+    sides = {"base": pair.base, "cand": pair.cand}
+    weeks, _ = common(cells, **sides)
+    kept = [c for c in cells if c.week in weeks and c.version in sides.values()]
+    rows = _rows(kept, **sides)
     if not rows:
         return None
-    compared = {row.slice for row in rows if row.base_runs and row.cand_runs}
-
-    def found(worst: int | None) -> Estimate | None:
-        if clusters is None:
-            return compare_weeks(list(weekly(kept, worst).values()), confidence=confidence)
-        alike = [(weekly(one.cells, worst), one.clusters) for one in clusters]
-        return compare_clustered(alike, confidence=confidence)
-
-    def weekly(some: Sequence[Cell], worst: int | None) -> dict[str, Week]:
-        return summed(some, "slice", base=base, cand=cand, worst=worst)
-
-    undecided = sum(cell.undecided for cell in kept)
-    adjusted = bounded(found, sum(cell.undecided for cell in kept if cell.slice in compared))
-    flags = () if adjusted is None else [f.replace("weeks", "slices") for f in adjusted.flags]
-    method = "newcombe" if "pooled" in flags else "mantel-haenszel over slices"
+    undecided = any(cell.undecided for cell in kept)
     effects, standard = (None, None) if undecided else _parted(rows)
+    over = "weeks and slices" if len(weeks) > 1 else "slices"
+    adjusted = inside(kept, "stratum", over, pair, clusters=clusters, excluded=_only(kept, pair))
     return Mix(
-        name=name,
-        effects=effects,
-        standardised=standard,
-        adjusted=shown_difference(
-            None if adjusted is None else replace(adjusted, flags=flags),
-            n=_units(kept, compared, clusters, base=base, cand=cand),
-            unit=unit,
-            method=method if clusters is None else "wider of mantel-haenszel over slices and clusters",
-            excluded=_only(rows),
-            open=sum(cell.undecided for cell in kept if cell.slice in compared),
-            confidence=confidence,
-        ),
-        rows=rows,
+        name=name, effects=effects, standardised=standard, adjusted=adjusted, rows=rows
     )  # fmt: skip
 
 
@@ -183,39 +153,14 @@ def _parted(rows: Sequence[SliceRow]) -> tuple[MixAndRate, float]:
     return mix_and_rate(w0, p0, w1, p1), standardised(w0, p1)
 
 
-def _only(rows: Sequence[SliceRow]) -> dict[str, int]:
-    """Return the runs in slices that only one version has, by reason."""
+def _only(cells: Sequence[Cell], pair: Pair) -> dict[str, int]:
+    """Return the runs in slices of weeks that only one version has, by reason."""
+    both = set(in_both(cells, "stratum", base=pair.base, cand=pair.cand))
     left = {
-        "slices_of_base_only": sum(row.base_runs for row in rows if not row.cand_runs),
-        "slices_of_cand_only": sum(row.cand_runs for row in rows if not row.base_runs),
-    }
+        f"slices_of_{name}_only": sum(c.runs for c in cells if c.version == version and c not in both)
+        for name, version in (("base", pair.base), ("cand", pair.cand))
+    }  # fmt: skip
     return {reason: runs for reason, runs in left.items() if runs}
-
-
-def _units(
-    cells: Sequence[Cell],
-    slices: Collection[str],
-    clusters: Sequence[Alike] | None,
-    *,
-    base: str,
-    cand: str,
-) -> int:
-    """Return the units of the smaller side in some slices: clusters, else runs."""
-    if clusters is None:
-        sides = [
-            sum(c.runs for c in cells if c.version == version and c.slice in slices)
-            for version in (base, cand)
-        ]
-    else:
-        sides = [
-            sum(
-                one.clusters
-                for one in clusters
-                if any(c.version == version and c.slice in slices for c in one.cells)
-            )
-            for version in (base, cand)
-        ]
-    return min(sides)
 
 
 def _rate(x: int, n: int, other_x: int, other_n: int) -> float:

@@ -14,48 +14,27 @@ WHERE {{scoped}} AND version IN {versions:Array(String)}
 GROUP BY week, slice, version
 ORDER BY week, slice, version;
 
--- name: crossed
-SELECT
-    count() AS clusters,
-    countIf(m1 > 0) AS clusters1, sum(m1) AS m1, sum(y1) AS y1, sum(m1 * m1) AS m1m1, sum(m1 * y1) AS m1y1,
-    sum(y1 * y1) AS y1y1,
-    countIf(m0 > 0) AS clusters0, sum(m0) AS m0, sum(y0) AS y0, sum(m0 * m0) AS m0m0, sum(m0 * y0) AS m0y0,
-    sum(y0 * y0) AS y0y0,
-    sum(y1 * y0) AS y1y0, sum(y1 * m0) AS y1m0, sum(m1 * y0) AS m1y0, sum(m1 * m0) AS m1m0
-FROM
-(
-    SELECT
-        cluster,
-        countIf(version = {new:String}) AS m1,
-        countIf(version = {new:String} AND ({{y_new}})) AS y1,
-        countIf(version = {old:String}) AS m0,
-        countIf(version = {old:String} AND ({{y_old}})) AS y0
-    FROM (SELECT *, ifNull(agent_version, '') AS version FROM ({{judged}}))
-    WHERE {{scoped}} AND version IN ({new:String}, {old:String})
-        AND toUnixTimestamp(toDateTime(toStartOfWeek(started_at, 1), 'UTC')) IN {weeks:Array(UInt32)}
-    GROUP BY cluster
-);
-
 -- name: alike
 SELECT
-    arrayMap(one -> one.1, counts) AS slices,
-    arrayMap(one -> one.2, counts) AS versions,
-    arrayMap(one -> one.3, counts) AS runs,
-    arrayMap(one -> one.4, counts) AS passed,
-    arrayMap(one -> one.5, counts) AS undecided,
+    arrayMap(one -> one.1, counts) AS weeks,
+    arrayMap(one -> one.2, counts) AS slices,
+    arrayMap(one -> one.3, counts) AS versions,
+    arrayMap(one -> one.4, counts) AS runs,
+    arrayMap(one -> one.5, counts) AS passed,
+    arrayMap(one -> one.6, counts) AS undecided,
     count() AS clusters
 FROM
 (
-    SELECT cluster, arraySort(groupArray((slice, version, runs_n, passed_n, undecided_n))) AS counts
+    SELECT cluster, arraySort(groupArray((week, slice, version, runs_n, passed_n, undecided_n))) AS counts
     FROM
     (
         SELECT
-            cluster, {{group}} AS slice, version,
+            cluster, toUnixTimestamp(toDateTime(toStartOfWeek(started_at, 1), 'UTC')) AS week,
+            {{group}} AS slice, version,
             count() AS runs_n, countIf({{passed}}) AS passed_n, countIf({{undecided}}) AS undecided_n
         FROM (SELECT *, ifNull(agent_version, '') AS version FROM ({{judged}}))
-        WHERE {{scoped}} AND version IN {versions:Array(String)}
-            AND toUnixTimestamp(toDateTime(toStartOfWeek(started_at, 1), 'UTC')) IN {weeks:Array(UInt32)}
-        GROUP BY cluster, slice, version
+        WHERE {{scoped}} AND version IN {versions:Array(String)} AND week IN {weeks:Array(UInt32)}
+        GROUP BY cluster, week, slice, version
     )
     GROUP BY cluster
 )

@@ -26,6 +26,7 @@ from scoring.versions.rule import Plan
 from scoring.versions.ruling import Ruling, Silence
 from scoring.versions.setting import Setting
 from scoring.versions.store import RuleBook
+from scoring.versions.strata import Pair
 from scoring.versions.tasks import FIRST_TRIALS, TaskComparison, TaskRuns, any_time_of, on_tasks
 
 JUDGING = frozenset({Surface.OUTCOME, Surface.POLICY})
@@ -342,22 +343,12 @@ class CompareReader:
         self, asked: Sides, name: str | None, *, confidence: float
     ) -> tuple[LiveFound, Guard]:
         cells = self._asking.cells(asked, name)
-        both = {"base": asked.base, "cand": asked.cand}
-        weeks, _ = common(cells, **both)
-        undecided = any(cell.undecided for cell in cells)
-        clusters = self._asking.clusters(asked, weeks, undecided=undecided)
+        weeks, _ = common(cells, base=asked.base, cand=asked.cand)
+        clusters = self._asking.alike(asked, weeks, name)
         unit = self._asking.unit(repeated=clusters is not None)
-        found = between_weeks(
-            cells,
-            unit=unit,
-            clusters=clusters,
-            confidence=confidence,
-            **both,
-        )
-        parted = None
-        if name is not None:
-            alike = None if clusters is None else self._asking.alike(asked, weeks, name)
-            parted = mix(cells, name, unit=unit, clusters=alike, confidence=confidence, **both)
+        pair = Pair(base=asked.base, cand=asked.cand, unit=unit, confidence=confidence)
+        found = between_weeks(cells, pair, clusters=clusters)
+        parted = None if name is None else mix(cells, name, pair, clusters=clusters)
         guard = self._asking.guard_of_weeks(asked, weeks, confidence=_LEVEL)
         shared, runs = self._asking.at_shared_tasks(asked, weeks)
         live = LiveFound(difference=found, weeks=len(weeks), mix=parted, shared=shared, runs=runs)

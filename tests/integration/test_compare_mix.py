@@ -9,7 +9,7 @@ from scoring.metrics.scope import Scope
 from scoring.metrics.watched import MetricsWatched
 from scoring.versions.answers import Live
 from scoring.versions.reader import CompareReader
-from tests.judged_world import World
+from tests.judged_world import DAY, World
 
 TOPICS = MetricsWatched(slices={"topic": "topic"})
 CUSTOMERS = MetricsWatched(slices={"topic": "topic"}, cluster_by="customer_id")
@@ -93,3 +93,25 @@ def test_unverified_runs_are_told_wherever_the_mix_is(
     assert "8 of 16 runs are undecided" in told
     assert "undecided inside 8" in told
     assert "-100" not in told.split("95 %")[0]
+
+
+def test_customers_of_another_week_are_no_better_version(world: World) -> None:
+    """A third passes in the first week and two thirds in the second, whichever version runs."""
+    for version, weeks in (("rc3", (9, 3)), ("rc4", (3, 9))):
+        for week, (number, share) in enumerate(zip(weeks, (3, 1.5), strict=True)):
+            for place in range(2 * number):
+                customer = place % number
+                world.run(
+                    verified=customer * share < number, agent_version=version, later=week * 7 * DAY,
+                    keys={"customer_id": f"{version}-{week}-{customer}"},
+                )  # fmt: skip
+    found = compared(world, MetricsWatched(cluster_by="customer_id")).difference
+    assert found.value == pytest.approx(0, abs=1e-12)
+    assert found.low is not None
+    assert found.low < 0
+    assert (found.n, found.unit) == (12, "customer_id")
+    assert found.method == "wider of mantel-haenszel over weeks and clusters"
+    turned = CompareReader(world.store, MetricReader(world.store, CUSTOMERS)).live(
+        Scope(agent="desk"), base="rc4", cand="rc3"
+    )
+    assert turned.difference.high == pytest.approx(-found.low)

@@ -1,10 +1,8 @@
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.metrics.moments import Crossed, Moments, difference, mean, share
+from scoring.metrics.moments import Moments, mean, share
 from scoring.stats.clusters import cluster_mean, cluster_rate
 from scoring.stats.rates import wilson
 
@@ -64,24 +62,3 @@ def test_no_run_is_no_number() -> None:
     assert share(nothing, clustered=True) is None
     assert mean(nothing) is None
     assert nothing.mean is None
-
-
-def test_the_difference_over_shared_clusters_counts_what_they_have_in_common() -> None:
-    # Three customers, each served by both versions: (y1, m1, y0, m0). By hand: p1 = 6/9, p0 = 4/8,
-    # z = (2/9 - 4/9·…): the sum of squares is computed here cluster by cluster.
-    rows = [(3, 4, 2, 3), (2, 3, 1, 3), (1, 2, 1, 2)]
-    p1, p0, m1, m0 = 6 / 9, 4 / 8, 9, 8
-    z = [(y1 - p1 * n1) / m1 - (y0 - p0 * n0) / m0 for y1, n1, y0, n0 in rows]
-    se = math.sqrt(3 / 2 * sum(value**2 for value in z))
-    crossed = Crossed(
-        clusters=3,
-        yy=sum(r[0] * r[2] for r in rows),
-        ym=sum(r[0] * r[3] for r in rows),
-        my=sum(r[1] * r[2] for r in rows),
-        mm=sum(r[1] * r[3] for r in rows),
-    )
-    new, old = moments([r[:2] for r in rows]), moments([r[2:] for r in rows])
-    found = difference(new, old, crossed, confidence=0.95)
-    assert found.value == pytest.approx(1 / 6)
-    assert found.se == pytest.approx(se)
-    assert found.high == pytest.approx(1 / 6 + 4.302653 * se, abs=1e-6)  # t, 2 degrees

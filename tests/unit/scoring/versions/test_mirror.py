@@ -16,6 +16,7 @@ from scoring.versions.looks import TakenLook, until_decided
 from scoring.versions.mirror import mirrored
 from scoring.versions.mix import mix
 from scoring.versions.rule import Plan
+from scoring.versions.strata import Pair
 from scoring.versions.tasks import TaskRuns, on_tasks
 
 BROKEN = Broken(version="new", task="t0", policy="p", rule="r", runs=1, run_ids=("run",))
@@ -86,9 +87,9 @@ def cells() -> list[Cell]:
 
 
 def live(base: str, cand: str) -> LiveFound:
-    both = {"base": base, "cand": cand}
+    pair = Pair(base=base, cand=cand)
     return LiveFound(
-        difference=between_weeks(cells(), **both), weeks=1, mix=mix(cells(), "topic", **both)
+        difference=between_weeks(cells(), pair), weeks=1, mix=mix(cells(), "topic", pair)
     )
 
 

@@ -5,8 +5,10 @@ import pytest
 from scoring.stats.rates import newcombe
 from scoring.versions.cells import Alike, Cell
 from scoring.versions.mix import Mix, mix
+from scoring.versions.strata import Pair
 
-BOTH = {"base": "old", "cand": "new"}
+PAIR = Pair(base="old", cand="new")
+CUSTOMERS = Pair(base="old", cand="new", unit="customer_id")
 
 
 def cell(version: str, passed: int, runs: int, slice_: str, *, undecided: int = 0) -> Cell:
@@ -16,7 +18,7 @@ def cell(version: str, passed: int, runs: int, slice_: str, *, undecided: int = 
 
 
 def made(*cells: Cell) -> Mix:
-    found = mix(cells, "topic", **BOTH)
+    found = mix(cells, "topic", PAIR)
     assert found is not None
     return found
 
@@ -63,11 +65,11 @@ def customers(*passing: tuple[str, int, int]) -> tuple[list[Cell], list[Alike]]:
 
 def test_customers_are_the_units_inside_slices_too() -> None:
     cells, alike = customers(("old", 8, 2), ("new", 5, 5))
-    found = mix(cells, "topic", unit="customer_id", clusters=alike, **BOTH)
+    found = mix(cells, "topic", CUSTOMERS, clusters=alike)
     assert found is not None
     shown = found.adjusted
     assert (shown.value, shown.n, shown.unit) == (pytest.approx(-0.3), 10, "customer_id")
-    assert shown.method == "wider of mantel-haenszel over slices and clusters"
+    assert shown.method == "wider of newcombe and clusters"  # one slice: equal shares of runs
     assert shown.low == pytest.approx(-0.75, abs=1e-3)
     assert shown.high == pytest.approx(0.15, abs=1e-3)
     turned = found.swapped.adjusted
@@ -76,7 +78,7 @@ def test_customers_are_the_units_inside_slices_too() -> None:
 
 def test_one_customer_a_side_gives_no_interval_and_says_why() -> None:
     cells, alike = customers(("old", 1, 0), ("new", 1, 2))
-    found = mix(cells, "topic", unit="customer_id", clusters=alike, **BOTH)
+    found = mix(cells, "topic", CUSTOMERS, clusters=alike)
     assert found is not None
     shown = found.adjusted
     assert (shown.low, shown.high, shown.n, shown.flags) == (None, None, 1, ("few_clusters",))
@@ -88,14 +90,14 @@ def test_undecided_runs_of_customers_leave_the_bounds_of_the_clusters() -> None:
         Alike(cells=[cell("old", 1, 4, "a"), cell("new", 3, 4, "a")], clusters=5),
     ]
     cells = [cell("old", 23, 44, "a"), cell("new", 27, 44, "a", undecided=6)]
-    found = mix(cells, "topic", unit="customer_id", clusters=alike, **BOTH)
+    found = mix(cells, "topic", CUSTOMERS, clusters=alike)
     assert found is not None
     decided = []
     for passed in (2, 3):
         sides = [cell("old", 3, 4, "a"), cell("new", passed, 4, "a")]
         both = [Alike(cells=sides, clusters=6), alike[1]]
         cells = [cell("old", 23, 44, "a"), cell("new", 15 + 6 * passed, 44, "a")]
-        one = mix(cells, "topic", unit="customer_id", clusters=both, **BOTH)
+        one = mix(cells, "topic", CUSTOMERS, clusters=both)
         assert one is not None
         decided.append(one.adjusted)
     shown = found.adjusted
