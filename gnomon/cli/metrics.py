@@ -155,7 +155,9 @@ def compare(
 
 
 def _comparison(answer: JsonValue) -> None:
-    ruling, found = answer["ruling"], answer["difference"]
+    ruling, found, inside = answer["ruling"], answer["difference"], ""
+    if answer.get("decides") == "mix.adjusted":
+        found, inside = answer["mix"]["adjusted"], f" inside {answer['mix']['slice']}"
     for warning in answer["warnings"]:
         show.notes.print(f"warning: {warning}")
     show.facts(
@@ -165,7 +167,8 @@ def _comparison(answer: JsonValue) -> None:
             ("written before", ruling["written_before"]),
             ("verdict", ruling["sentence"]),
             *((f"look {look['look']}", _look(look)) for look in ruling["looks"]),
-            ("difference", _points(found, ruling["missing"])),
+            (f"difference{inside}", _points(found, ruling["missing"])),
+            ("in the same weeks", _points(answer["difference"]) if inside else None),
             ("undecided runs", found["open"] or None),
             *((f"p ({name})", value) for name, value in found["p_values"].items()),
             *_any_time(answer),
@@ -253,7 +256,6 @@ def _mix(mix: JsonValue) -> None:
         [
             (f"mix of {mix['slice']}", f"{100 * mix['mix']:+.2f} points" if known else mix["text"]),
             ("rate", f"{100 * mix['rate']:+.2f} points" if known else None),
-            ("adjusted", _points(mix["adjusted"])),
             ("undecided inside", mix["adjusted"]["open"] or None),
         ]
     )

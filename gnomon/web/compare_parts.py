@@ -115,6 +115,8 @@ class LivePart:
     verdict: Said
     text: str
     mix: str
+    rests: str
+    """Which of the two differences a verdict rests on; '' where there is one."""
     slices: Sequence[Sequence[str]]
     slice_name: str
 
@@ -245,13 +247,14 @@ def _task_side(runs: TaskRuns) -> TaskSide:
 
 def live_part(found: Live) -> LivePart:
     """Return the comparison of live runs, with what other inputs did to it."""
-    setting, difference = found.setting, found.difference
-    effects = [("same weeks", difference, True)]
-    mix, name = "", ""
+    setting, deciding = found.setting, found.deciding
+    effects = [("same weeks", found.difference, True)]
+    mix, name, what, rests = "", "", "Live", ""
     slices: Sequence[Sequence[str]] = ()
     if found.mix is not None:
         name = found.mix.name
-        effects.append((f"inside {name}", found.mix.adjusted, False))
+        effects = [(f"inside {name}", deciding, True), ("same weeks", found.difference, False)]
+        what, rests = f"Live, inside {name}", _RESTS.format(name=name)
         mix = _mix_words(found.mix, base=setting.base, cand=setting.cand)
         slices = [
             (
@@ -266,19 +269,26 @@ def live_part(found: Live) -> LivePart:
     return LivePart(
         chart=drawn(
             effects,
-            finding(found, difference, "Live"),
-            f"{setting.metric} in {plural(found.weeks, 'common week')}, {difference.method};"
-            f" left out: {left(difference)}",
+            finding(found, deciding, what),
+            f"{setting.metric} in {plural(found.weeks, 'common week')}, {deciding.method};"
+            f" left out: {left(deciding)}",
             margin(found.ruling),
         ),
         guard=guard_part(found.guard),
-        note=note(found, difference),
+        note=note(found, deciding),
         verdict=verdict(found.ruling),
         text=found.text,
         mix=mix,
+        rests=rests,
         slices=slices,
         slice_name=name,
     )
+
+
+_RESTS = (
+    "A verdict rests on the difference inside {name}; in that of the same weeks another mix of"
+    " inputs looks like another version."
+)
 
 
 def _mix_words(mix: Mix, *, base: str, cand: str) -> str:

@@ -55,6 +55,8 @@ class Rule:
     clusters: str = ""
     """The key in whose values units come, where they do."""
     slices: Mapping[str, str] = field(default_factory=dict)
+    mix: str = ""
+    """The slice inside which the versions are compared; '' where none is."""
     violations: str = "none_new"
     """`none_new`, or `not_judged` where nobody needs to know of them."""
     graders: Sequence[str] = ()
@@ -69,7 +71,12 @@ class Rule:
 
     def canonical(self) -> str:
         """Return every field as JSON: equal rules, equal text."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        said = asdict(self)
+        if not self.mix:
+            del said[
+                "mix"
+            ]  # a rule that takes out no mix keeps the name it had before there was one
+        return json.dumps(said, sort_keys=True, separators=(",", ":"))
 
     def digest(self) -> str:
         """Return the SHA-256 of the rule as canonical JSON."""

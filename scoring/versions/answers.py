@@ -6,7 +6,7 @@ from gnomon.model import JsonValue
 from scoring.metrics.figures import NOT_ENOUGH
 from scoring.stats.results import Difference
 from scoring.versions.guard import Guard
-from scoring.versions.live import LiveFound
+from scoring.versions.live import SAME_TASKS, LiveFound
 from scoring.versions.mix import Mix
 from scoring.versions.ruling import Ruling
 from scoring.versions.setting import Setting
@@ -51,8 +51,13 @@ class Live(Answer):
 
     @property
     def difference(self) -> Difference:
-        """New less old."""
+        """New less old, with what the mix of inputs does to it."""
         return self.found.difference
+
+    @property
+    def deciding(self) -> Difference:
+        """New less old as a rule decides on it: inside the slices, where there are some."""
+        return self.found.deciding
 
     @property
     def weeks(self) -> int:
@@ -96,6 +101,15 @@ def bare(found: Difference, flag: str) -> Difference:
 def untested(found: Difference) -> Difference:
     """Return a difference that no rule is about, without p values."""
     return replace(found, p_values={}, flags=(*found.flags, EXPLORATORY))
+
+
+def for_reading(found: LiveFound, guard: Guard) -> LiveFound:
+    """Return what live runs show where no rule decides it: untested, with and without the mix."""
+    shown = honest(untested(found.difference), guard)
+    if found.paired:
+        return replace(found, difference=bare(shown, SAME_TASKS), mix=None)
+    parted = found.mix and replace(found.mix, adjusted=untested(found.mix.adjusted))
+    return replace(found, difference=shown, mix=parted)
 
 
 def honest(found: Difference, guard: Guard) -> Difference:

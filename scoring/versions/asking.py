@@ -134,9 +134,10 @@ class Asking:
         )  # fmt: skip
         return int(row["shared"]), int(row["runs"])
 
-    def starts(self, asked: Sides) -> list[Start]:
-        """Return the first run of each version, week and cluster, in time order."""
-        rows = self._read("starts", asked.scope, versions=asked.versions)
+    def starts(self, asked: Sides, by_slice: str) -> list[Start]:
+        """Return the first run of each version, week, slice and cluster, in time order."""
+        by = f"slice:{by_slice}" if by_slice else ""
+        rows = self._read("starts", asked.scope, by=by, versions=asked.versions)
         return [Start(**row) for row in rows]
 
     def tries(

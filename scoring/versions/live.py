@@ -30,6 +30,11 @@ class LiveFound:
     """All runs of both in these weeks."""
 
     @property
+    def deciding(self) -> Difference:
+        """The difference that a rule decides on: another mix of inputs is no better version."""
+        return self.difference if self.mix is None else self.mix.adjusted
+
+    @property
     def paired(self) -> bool:
         """Whether most runs are at the same tasks, so that an unpaired interval would be wrong."""
         return 2 * self.shared > self.runs
@@ -59,6 +64,7 @@ class LiveFound:
         """Return the numbers as the API writes them."""
         return {
             "difference": self.difference.as_json(),
+            "decides": "difference" if self.mix is None else "mix.adjusted",
             "weeks": self.weeks,
             "at_shared_tasks": self.shared,
             "mix": None if self.mix is None else self.mix.as_json(),

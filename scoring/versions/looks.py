@@ -91,30 +91,33 @@ def units_in_time(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """The first run of a version in a week and cluster."""
+    """The first run of a version in a week, slice and cluster."""
 
     week: int
+    slice: str
+    """'' where the rule takes out no mix."""
     version: str
     cluster: str
     first: Nanos
 
 
 def reached(starts: Iterable[Start], *, base: str, cand: str) -> list[tuple[Nanos, int]]:
-    """Return the moments at which the smaller side grew, with its units in the weeks of both.
+    """Return the moments at which the smaller side grew, with its units in what both have.
 
-    starts: in time order. A week counts from the moment on at which both versions have it.
+    starts: in time order. A slice of a week counts from the moment on at which both have it.
     """
-    weeks: dict[str, dict[int, set[str]]] = {base: {}, cand: {}}
+    strata: dict[str, dict[tuple[int, str], set[str]]] = {base: {}, cand: {}}
     units: dict[str, set[str]] = {base: set(), cand: set()}
     grown: list[tuple[Nanos, int]] = []
     for start in starts:
         own, other = (start.version, base if start.version == cand else cand)
-        known = weeks[own].setdefault(start.week, set())
+        stratum = (start.week, start.slice)
+        known = strata[own].setdefault(stratum, set())
         known.add(start.cluster)
-        if start.week not in weeks[other]:
+        if stratum not in strata[other]:
             continue
         if len(known) == 1:
-            units[other] |= weeks[other][start.week]
+            units[other] |= strata[other][stratum]
         units[own].add(start.cluster)
         smaller = min(len(units[base]), len(units[cand]))
         if not grown or smaller > grown[-1][1]:

@@ -27,5 +27,5 @@ def _difference(taken: TakenLook) -> Difference:
     if taken.tasks is not None:
         return taken.tasks.difference
     if taken.live is not None:
-        return taken.live.difference
+        return taken.live.deciding
     raise ValueError("a look is at tasks or at live runs")

@@ -44,13 +44,14 @@ ORDER BY counts;
 -- name: starts
 SELECT
     toUnixTimestamp(toDateTime(toStartOfWeek(started_at, 1), 'UTC')) AS week,
+    {{group}} AS slice,
     version,
     cluster,
     toUnixTimestamp64Nano(min(started_at)) AS first
 FROM (SELECT *, ifNull(agent_version, '') AS version FROM ({{placed}}))
 WHERE {{scoped}} AND version IN {versions:Array(String)}
-GROUP BY week, version, cluster
-ORDER BY first, version, cluster;
+GROUP BY week, slice, version, cluster
+ORDER BY first, version, cluster, slice;
 
 -- name: tried
 SELECT *, ifNull(agent_version, '') AS version

@@ -14,11 +14,19 @@ from scoring.metrics.watched import Measured, RuleSection
 from scoring.stats.gates import Decision, Verdict
 from scoring.stats.results import Difference
 from scoring.versions import looks, rule
-from scoring.versions.answers import WITHHELD, Live, OnTasks, bare, honest, untested
+from scoring.versions.answers import (
+    WITHHELD,
+    Live,
+    OnTasks,
+    bare,
+    for_reading,
+    honest,
+    untested,
+)
 from scoring.versions.asking import Asking, Sides
 from scoring.versions.cells import common
 from scoring.versions.guard import Guard
-from scoring.versions.live import SAME_TASKS, LiveFound, between_weeks
+from scoring.versions.live import LiveFound, between_weeks
 from scoring.versions.looks import Look, TakenBy, TakenLook, Unit
 from scoring.versions.mix import mix
 from scoring.versions.registry import Registry, Ruled
@@ -34,6 +42,9 @@ JUDGING = frozenset({Surface.OUTCOME, Surface.POLICY})
 
 NO_WINDOW = "the rule is about all runs, not those of a window or slice"
 NO_OTHERS = "the rule is about {about} and says nothing of other runs; ask for these, or without"
+OTHER_MIX = (
+    "the rule takes out the mix of {mix} and says nothing of the numbers inside another slice"
+)
 
 _LEVEL = 0.95
 """Of what no rule is written about, and of guards."""
@@ -134,15 +145,18 @@ class CompareReader:
         """Compare live runs of the same weeks, the mix of inputs taken out."""
         asked = self._asked(scope, base, cand, metric, on="live")
         asked, plan = self._ruled_sides(asked, "live")
+        slices = self._metrics.units.slices
+        if by_slice is not None and by_slice not in slices:
+            raise InputError(f"mix={by_slice} is no slice; known: {', '.join(slices) or 'none'}")
         name = by_slice or self._metrics.watched.mix_slice
+        if isinstance(plan, Plan) and name != (plan.mix or None):
+            plan = Silence(why=OTHER_MIX.format(mix=plan.mix))
         if isinstance(plan, Silence):
             found, guard = self._weeks(asked, name, confidence=_LEVEL)
-            found = replace(found, difference=honest(untested(found.difference), guard))
-            if found.paired:
-                found = replace(found, difference=bare(found.difference, SAME_TASKS), mix=None)
-            ruling = self._registry.silent(plan, guard, found.difference.n)
+            found = for_reading(found, guard)
+            ruling = self._registry.silent(plan, guard, found.deciding.n)
         else:
-            found, guard, ruling = self._weeks_ruled(asked, plan, name)
+            found, guard, ruling = self._weeks_ruled(asked, plan)
         if guard.incomplete:
             found = replace(found, mix=None)
         setting = self._setting(asked)
@@ -154,20 +168,18 @@ class CompareReader:
             text=setting.absent or guard.why_nothing or found.why_nothing,
         )
 
-    def _weeks_ruled(
-        self, asked: Sides, plan: Plan, name: str | None
-    ) -> tuple[LiveFound, Guard, Ruling]:
+    def _weeks_ruled(self, asked: Sides, plan: Plan) -> tuple[LiveFound, Guard, Ruling]:
         ruled = self._weeks_looked(asked, plan, "request")
         last = ruled.last
         if last is not None and last.live is not None:
             return last.live, last.guard, self._registry.ruling(ruled, ruled.decision)
-        found, guard = self._weeks(asked, name, confidence=plan.confidence)
-        shown = replace(bare(found.difference, WITHHELD), n=ruled.units)
+        found, guard = self._weeks(asked, plan.mix or None, confidence=plan.confidence)
+        shown = replace(bare(found.deciding, WITHHELD), n=ruled.units)
         found = replace(found, difference=shown, mix=None)
         return found, guard, self._registry.ruling(ruled, ruled.decision)
 
     def _weeks_looked(self, asked: Sides, plan: Plan, by: TakenBy) -> Ruled:
-        starts = self._asking.starts(asked)
+        starts = self._asking.starts(asked, plan.mix)
         grown = looks.reached(starts, base=asked.base, cand=asked.cand)
         units = grown[-1][1] if grown else 0
         return self._registry.ruled(plan, asked, units, self._week_look(asked, plan, grown), by)
@@ -307,9 +319,8 @@ class CompareReader:
             waits = self._waits(then)
             if waits:
                 return waits
-            name = self._metrics.watched.mix_slice
-            found, guard = self._weeks(then, name, confidence=plan.confidence)
-            decision = rule.decided(plan, found.difference, n=n)
+            found, guard = self._weeks(then, plan.mix or None, confidence=plan.confidence)
+            decision = rule.decided(plan, found.deciding, n=n)
             why, decision = _ruled_on(plan, guard, decision, asked.metric)
             if why:
                 return why

@@ -30,6 +30,8 @@ class Plan:
     by_task: str = ""
     """The key of tasks, for a rule about live runs: runs of one task are alike."""
     slices: Mapping[str, str]
+    mix: str = ""
+    """The slice whose mix is taken out, for a rule about live runs."""
     graders: Sequence[str] = ()
     """`surface name version` of those that say what passes and what breaks a rule."""
 
@@ -41,6 +43,7 @@ class Plan:
             unit=self.task or self.cluster_by or self.by_task or "run",
             clusters=self.cluster_by or self.by_task,
             slices=self.slices,
+            mix=self.mix,
             graders=tuple(self.graders),
         )
 
@@ -83,7 +86,7 @@ class Plan:
     @property
     def text(self) -> str:
         """The rule in words."""
-        return said(self.section)
+        return said(self.section, mix=self.mix)
 
     def as_json(self) -> JsonValue:
         """Return the rule as it is hashed, and in words."""
@@ -91,6 +94,7 @@ class Plan:
             "unit": self.rule.unit,
             "clusters": self.rule.clusters,
             "slices": dict(self.slices),
+            "mix": self.mix,
             "trials": self.trials,
             "origin": self.section.counted_origin,
             "graders": list(self.graders),
@@ -109,12 +113,13 @@ def plan_of(watched: MetricsWatched, graders: Sequence[str] = ()) -> Plan | None
         cluster_by=watched.cluster_by or "",
         by_task=watched.compare.task if watched.by_task and section.basis == "live" else "",
         slices=watched.slices if section.basis == "live" else {},
+        mix=(watched.mix_slice or "") if section.basis == "live" else "",
         graders=tuple(sorted(graders)),
     )
 
 
-def said(rule: RuleSection) -> str:
-    """Return the rule in words."""
+def said(rule: RuleSection, *, mix: str = "") -> str:
+    """Return the rule in words; mix: the slice inside which versions are compared."""
     looks = f" in {rule.looks} looks" if rule.looks > 1 else ""
     trials = ""
     if rule.counted_trials is not None:
@@ -129,6 +134,8 @@ def said(rule: RuleSection) -> str:
     if rule.violations == "not_judged":
         kept += " where a policy judges the runs"
     measured = f"{rule.metric} on {rule.basis} of {about(rule)}"
+    if mix:
+        measured = f"{measured.removesuffix(',')}, the mix of {mix} taken out,"
     return f"{measured} {asked}, shown at {level} with n = {rule.n}{looks}{trials}{kept}"
 
 

@@ -1,15 +1,18 @@
 """The difference inside slices over the real engine: clusters, repeated tasks, unverified runs."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from gnomon.cli import metrics as cli
+from gnomon.errors import InputError
 from gnomon.web.compare_parts import live_part
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
-from scoring.metrics.watched import MetricsWatched
+from scoring.metrics.watched import CompareSection, MetricsWatched, RuleSection
 from scoring.versions.answers import Live
 from scoring.versions.reader import CompareReader
-from tests.judged_world import DAY, World
+from tests.judged_world import DAY, World, seen_first
 
 TOPICS = MetricsWatched(slices={"topic": "topic"})
 CUSTOMERS = MetricsWatched(slices={"topic": "topic"}, cluster_by="customer_id")
@@ -115,3 +118,80 @@ def test_customers_of_another_week_are_no_better_version(world: World) -> None:
         Scope(agent="desk"), base="rc4", cand="rc3"
     )
     assert turned.difference.high == pytest.approx(-found.low)
+
+
+def easier(world: World) -> None:
+    """Half of the hard runs pass and all easy ones; the candidate gets nearly none but easy ones."""
+    for version, hard in (("rc3", 36), ("rc4", 4)):
+        for place in range(40):
+            topic = "hard" if place < hard else "easy"
+            verified = topic == "easy" or place % 2 == 0
+            world.run(verified=verified, agent_version=version, keys={"topic": topic})
+
+
+def ruled(world: World, slices: Mapping[str, str]) -> CompareReader:
+    """Return a reader whose rule was there before anybody ran."""
+    rule = RuleSection(kind="superiority", agent="desk", n=40, basis="live")
+    watched = MetricsWatched(slices=dict(slices), compare=CompareSection(rule=rule))
+    reader = CompareReader(world.store, MetricReader(world.store, watched))
+    seen_first(world.store, reader.plan)
+    return reader
+
+
+def test_a_verdict_on_live_runs_rests_on_the_difference_inside_the_slices(world: World) -> None:
+    """By hand: 22 of 40 passed and 38 of 40, +40 points; inside each topic nothing changed."""
+    easier(world)
+    raw = ruled(world, {}).live(Scope(agent="desk"), base="rc3", cand="rc4")
+    assert (raw.ruling.decision.verdict, raw.as_json()["decides"]) == ("PASS", "difference")  # type: ignore[index,call-overload]
+    found = ruled(world, TOPICS.slices).live(Scope(agent="desk"), base="rc3", cand="rc4")
+    assert found.mix is not None
+    assert found.difference.value == pytest.approx(0.4)
+    assert found.difference.low is not None
+    assert found.difference.low > 0
+    assert found.mix.adjusted.value == pytest.approx(0, abs=1e-12)
+    assert found.deciding == found.mix.adjusted
+    decision = found.ruling.decision
+    assert (decision.verdict, decision.reason) == ("FAIL", "not shown")
+    assert "the mix of topic taken out" in found.ruling.sentence
+    assert found.as_json()["decides"] == "mix.adjusted"  # type: ignore[index,call-overload]
+    page = live_part(found)
+    assert page.chart.title.startswith("Live, inside topic: no difference between rc3 and rc4 is shown")  # fmt: skip
+    assert [row[0] for row in page.chart.rows] == ["inside topic", "same weeks"]
+    assert page.rests.startswith("A verdict rests on the difference inside topic")
+
+
+def test_terminal_and_page_name_the_difference_that_decides(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    easier(world)
+    cli._comparison(compared(world, TOPICS).as_json())
+    told = " ".join(capsys.readouterr().out.split())
+    assert "difference inside topic +0.0 points" in told
+    assert "in the same weeks +40.0 points" in told
+    assert told.count("a reading aid, not a test") == 2
+
+
+def test_a_look_counts_the_runs_of_slices_that_both_versions_have(world: World) -> None:
+    for place in range(50):
+        world.run(keys={"topic": "late"})
+        topic = "late" if place < 39 else "new"
+        world.run(keys={"topic": topic}, agent_version="rc4")
+    reader = ruled(world, TOPICS.slices)
+    found = reader.live(Scope(agent="desk"), base="rc3", cand="rc4")
+    assert (found.ruling.n, found.ruling.decision.missing, found.ruling.looks) == (39, 1, [])
+    world.run(keys={"topic": "late"}, agent_version="rc4")
+    found = reader.live(Scope(agent="desk"), base="rc3", cand="rc4")
+    assert (found.ruling.n, found.deciding.n, len(found.ruling.looks)) == (40, 40, 1)
+    assert found.deciding.excluded == {"slices_of_cand_only": 11}
+
+
+def test_the_mix_of_another_slice_is_another_question_than_the_rule_s(world: World) -> None:
+    easier(world)
+    reader = ruled(world, {"topic": "topic", "country": "country"})
+    scope = Scope(agent="desk")
+    found = reader.live(scope, base="rc3", cand="rc4", by_slice="country")
+    assert found.ruling.decision.verdict == "NOT ENOUGH DATA"
+    assert "the rule takes out the mix of topic" in found.ruling.sentence
+    assert found.ruling.looks == ()
+    with pytest.raises(InputError, match="mix=foo is no slice; known: topic, country"):
+        reader.live(scope, base="rc3", cand="rc4", by_slice="foo")

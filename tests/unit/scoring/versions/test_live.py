@@ -41,6 +41,20 @@ def test_a_drop_that_is_mix_alone_is_called_mix() -> None:
     assert found.adjusted.value > 0
 
 
+def test_the_difference_inside_slices_is_one_inside_weeks_too() -> None:
+    """Pooled over the weeks of the one topic, the candidate of the worse week looks worse."""
+    cells = [
+        cell("old", 45, 90, week=0, slice_="late"), cell("new", 5, 10, week=0, slice_="late"),
+        cell("old", 9, 10, week=1, slice_="late"), cell("new", 81, 90, week=1, slice_="late"),
+        cell("old", 1, 9, week=1, slice_="other"),
+    ]  # fmt: skip
+    found = mix(cells, "topic", PAIR)
+    assert found is not None
+    assert found.adjusted.value == pytest.approx(0, abs=1e-12)
+    assert found.adjusted.method == "mantel-haenszel over weeks and slices"
+    assert (found.adjusted.n, found.adjusted.excluded) == (100, {"slices_of_base_only": 9})
+
+
 def test_one_week_gives_newcombe_s_interval() -> None:
     found = between_weeks([cell("old", 8, 10), cell("new", 9, 10)], PAIR)
     expected = newcombe(9, 10, 8, 10)

@@ -34,8 +34,8 @@ def test_with_trials_a_task_counts_once_both_sides_have_so_many() -> None:
     assert [(unit.task, unit.at) for unit in found] == [("a", 40)]
 
 
-def start(at: int, version: str, cluster: str, week: int = 1) -> Start:
-    return Start(week=week, version=version, cluster=cluster, first=Nanos(at))
+def start(at: int, version: str, cluster: str, week: int = 1, slice_: str = "") -> Start:
+    return Start(week=week, slice=slice_, version=version, cluster=cluster, first=Nanos(at))
 
 
 def test_the_smaller_side_says_how_far_live_runs_have_come() -> None:
@@ -53,6 +53,15 @@ def test_a_week_counts_from_the_moment_both_versions_have_it() -> None:
     both = [start(1, "old", "a"), start(2, "old", "b"), start(3, "new", "x"), start(4, "new", "y")]
     assert reached(both, base="old", cand="new") == [(3, 1), (4, 2)]
     assert reached([], base="old", cand="new") == []
+
+
+def test_a_slice_counts_from_the_moment_both_versions_have_it_in_one_week() -> None:
+    starts = [
+        start(1, "old", "a", slice_="late"), start(2, "new", "x", slice_="broken"),
+        start(3, "new", "y", week=2, slice_="late"), start(4, "old", "b", slice_="broken"),
+        start(5, "new", "z", slice_="late"),
+    ]  # fmt: skip
+    assert reached(starts, base="old", cand="new") == [(4, 1), (5, 2)]
 
 
 def taken(number: int, n: int, verdict: Verdict) -> TakenLook:

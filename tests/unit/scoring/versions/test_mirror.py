@@ -104,6 +104,21 @@ def test_live_runs_swapped_are_live_runs_compared_the_other_way_round() -> None:
         assert abs(mine - theirs) < 1e-9
 
 
+def test_a_look_that_rests_on_the_inside_of_slices_does_so_swapped() -> None:
+    """All of the gain is another mix of topics: neither order shows anything."""
+    made = [("new", "easy", 40, 40), ("new", "hard", 4, 2), ("old", "easy", 4, 4), ("old", "hard", 40, 20)]  # fmt: skip
+    some = [
+        Cell(week=1, slice=slice_, version=version, runs=runs, passed=passed, undecided=0)
+        for version, slice_, runs, passed in made
+    ]
+    pair = Pair(base="old", cand="new")
+    found = LiveFound(difference=between_weeks(some, pair), weeks=1, mix=mix(some, "topic", pair))
+    assert found.difference.low is not None
+    assert found.difference.low > 0
+    swapped = mirrored(look(live=found), plan(6, basis="live"))
+    assert (swapped.decision.verdict, swapped.decision.reason) == (Verdict.FAIL, "not shown")
+
+
 def test_a_look_swapped_is_decided_by_the_rule_and_by_what_is_new_then() -> None:
     won = look(tasks=on_tasks(side("new", [3] * 6, [0] * 6), side("old", [0] * 5 + [1], [0] * 6)))
     swapped = mirrored(won, plan(6))

@@ -80,6 +80,23 @@ def test_slices_are_part_of_a_rule_about_live_runs() -> None:
     assert plan(slices=["topic"]).digest == plan().digest  # tasks are not sliced
 
 
+def test_the_slice_whose_mix_is_taken_out_is_part_of_a_rule_about_live_runs() -> None:
+    live = RuleSection(basis="live", margin=0.05, n=200)
+
+    def asked(section: RuleSection, slice_: str) -> Plan:
+        compare = CompareSection(rule=section, slice=slice_)
+        made = plan_of(MetricsWatched(slices={"topic": "t", "country": "c"}, compare=compare))
+        assert made is not None
+        return made
+
+    topic, country = asked(live, "topic"), asked(live, "country")
+    assert topic.digest != country.digest
+    assert topic.text.startswith(
+        "completion on live of all agents in all environments, the mix of topic taken out, is not"
+    )
+    assert asked(SECTION, "topic").digest == asked(SECTION, "country").digest
+
+
 def test_the_order_of_graders_is_no_change() -> None:
     assert plan(graders=GRADERS[::-1]).digest == plan().digest
 
