@@ -114,8 +114,11 @@ def compare(
     base: Annotated[str, typer.Argument(help="The version in use.")],
     cand: Annotated[str, typer.Argument(help="The new version.")],
     on: Annotated[
-        str, typer.Option(help="tasks (the same ones) or live (the same weeks).")
-    ] = "tasks",
+        str | None,
+        typer.Option(
+            help="tasks (the same ones) or live (the same weeks); default: that of the rule."
+        ),
+    ] = None,
     agent: Agent = None,
     environment: Environment = None,
     slice_: Annotated[
@@ -133,20 +136,23 @@ def compare(
 
     Exit 0: PASS. 1: FAIL. 3: NOT ENOUGH DATA, no rule was written, or it came too late to decide.
     """
-    if on not in {"tasks", "live"}:
+    if on not in {None, "tasks", "live"}:
         raise typer.BadParameter("write tasks or live", param_hint="--on")
+    asked = {
+        "base": base,
+        "cand": cand,
+        "agent": agent,
+        "environment": environment,
+        "slice": slice_,
+        "since": since,
+        "until": until,
+        "metric": metric,
+    }
     with api(url) as client:
-        answer = client.get(
-            f"/v1/compare/{on}",
-            base=base,
-            cand=cand,
-            agent=agent,
-            environment=environment,
-            slice=slice_,
-            since=since,
-            until=until,
-            metric=metric,
-        )
+        answer = client.get(f"/v1/compare/{on or 'tasks'}", **asked)
+        rule = answer["ruling"]["rule"]
+        if on is None and rule is not None and rule["basis"] == "live":
+            answer = client.get("/v1/compare/live", **asked)
     if as_json:
         show.as_json(answer)
     else:

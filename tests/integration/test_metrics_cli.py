@@ -5,6 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import typer
@@ -32,6 +33,7 @@ WATCHED = MetricsWatched(
 LATE = RuleSection(kind="superiority", n=11)
 """A rule that is first seen when it is asked."""
 UNJUDGED = RuleSection(kind="superiority", n=2)
+ON_LIVE = RuleSection(kind="superiority", n=11, basis="live")
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         install_problems(app)
         app.include_router(build_router(reader, compare))
         late = MetricReader(store, MetricsWatched(compare=CompareSection(rule=LATE)))
-        for name, metrics in (("late", late), ("unjudged", unjudged)):
+        live = MetricReader(store, MetricsWatched(compare=CompareSection(rule=ON_LIVE)))
+        for name, metrics in (("late", late), ("unjudged", unjudged), ("live", live)):
             other = FastAPI()
             install_problems(other)
             other.include_router(build_router(metrics, CompareReader(store, metrics)))
@@ -128,6 +131,18 @@ def test_a_comparison_ends_with_the_verdict_of_the_rule(url: str) -> None:
     live = run("versions", "compare", "rc3", "rc4", "--on", "live", "--json", "--url", url)
     assert live.exit_code == 3  # the rule is about tasks
     assert json.loads(live.stdout)["ruling"]["reason"] == "the rule is about completion on tasks"
+
+
+def test_whoever_does_not_say_on_what_is_answered_on_what_the_rule_is_about(url: str) -> None:
+    def asked(*more: str) -> Any:
+        words = ("versions", "compare", "rc3", "rc4", *more, "--json", "--url", f"{url}/live")
+        return json.loads(run(*words).stdout)
+
+    unsaid = asked()
+    assert unsaid["ruling"]["governs"] is True
+    assert unsaid == asked("--on", "live")
+    assert "weeks" in unsaid
+    assert asked("--on", "tasks")["ruling"]["reason"] == "the rule is about completion on live"
 
 
 def test_a_rule_that_came_after_the_runs_decides_nothing(url: str) -> None:
