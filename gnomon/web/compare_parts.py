@@ -19,7 +19,7 @@ from scoring.stats.results import Difference
 from scoring.versions.answers import WITHHELD, Live, OnTasks
 from scoring.versions.mix import Mix
 from scoring.versions.ruling import Ruling
-from scoring.versions.tasks import FIRST_TRIALS, ChangedTask, TaskRuns
+from scoring.versions.tasks import FIRST_TRIALS, ChangedTask, TaskComparison, TaskRuns
 
 Show = Literal["broke", "fixed", "all"]
 SHOWS: Mapping[str, Show] = {"broke": "broke", "fixed": "fixed", "all": "all"}
@@ -51,6 +51,9 @@ class Sized:
     size: str
     tasks: int
     look: str
+    links: Sequence[tuple[str, str]] = ()
+    """Each of them, and the address at which it is read; none of those that did not change."""
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +192,7 @@ def tasks_part(found: OnTasks, here: Asked, show: Show | None) -> TasksPart:
             ("same", "none", difference.same, ""),
             ("fixed", "ok", difference.better, here.url(show="fixed") + "#tasks"),
         ],
-        magnitudes=[_sized(size, tasks) for size, tasks in comparison.magnitudes.items()],
+        magnitudes=_magnitudes(comparison, here),
         most=max([1, *comparison.magnitudes.values()]),
         lines=[_task_line(one, found.task_key, here) for one in kept[:_TASKS]],
         hidden=max(0, len(kept) - _TASKS),
@@ -211,10 +214,25 @@ def _p_words(p: float | None) -> str:
     return "< 0.001" if p < 0.0005 else f"= {p:.3f}"
 
 
-def _sized(size: str, tasks: int) -> Sized:
+def _magnitudes(comparison: TaskComparison, here: Asked) -> Sequence[Sized]:
+    """Return every size with the tasks that changed by it, whatever the list below is filtered to."""
+    links: dict[str, list[tuple[str, str]]] = {}
+    for one in comparison.changed[:_TASKS]:
+        links.setdefault(one.magnitude, []).append((one.task, _reading(one.task, here)))
+    return [
+        _sized(size, tasks, links.get(size, ())) for size, tasks in comparison.magnitudes.items()
+    ]
+
+
+def _sized(size: str, tasks: int, links: Sequence[tuple[str, str]]) -> Sized:
     value = float(size)
     look = "ok" if value > 0 else "error" if value < 0 else "rest"
-    return Sized(size=f"{points(value)} points", tasks=tasks, look=look)
+    more = tasks - len(links) if value else 0
+    return Sized(size=f"{points(value)} points", tasks=tasks, look=look, links=links, more=more)
+
+
+def _reading(task: str, here: Asked) -> str:
+    return here.url("/compare/task", task=task)
 
 
 def _task_line(one: ChangedTask, key: str, here: Asked) -> TaskLine:
@@ -224,7 +242,7 @@ def _task_line(one: ChangedTask, key: str, here: Asked) -> TaskLine:
     told = "\n".join([one.task, *one.base.run_ids, *one.cand.run_ids])
     return TaskLine(
         task=one.task,
-        read=here.url("/compare/task", task=one.task),
+        read=_reading(one.task, here),
         seen=hashlib.sha256(told.encode()).hexdigest()[:12],
         href=query.url(),
         word=one.word,

@@ -61,6 +61,11 @@ class ChangedTask:
         """`fixed` or `broke`."""
         return "fixed" if self.size > 0 else "broke"
 
+    @property
+    def magnitude(self) -> str:
+        """Its size as magnitudes name it."""
+        return _size(self.size)
+
     def as_json(self) -> JsonValue:
         """Return the task with the runs to read."""
         sides = {"base": self.base.as_json(), "cand": self.cand.as_json()}

@@ -101,6 +101,19 @@ def test_tasks_that_broke_are_shown_first_of_all(bugs: Site) -> None:
     assert "/compare?agent=fixer&period=3d&base=old&cand=new&show=fixed#tasks" in seen.links
 
 
+def test_every_changed_task_is_a_link_beside_its_size_whatever_is_listed(bugs: Site) -> None:
+    """All twelve at first sight, though only what broke is listed to be read."""
+    text = bugs.client.get(BUGS).text
+    sizes = re.search(r'<div class="top-list sizes">.*?</div></div>', text, re.DOTALL)
+    assert sizes is not None
+    links = [link for link in Page(sizes[0]).links if link.startswith("/compare/task?")]
+    assert sorted(re.findall(r"task=(bug-\d\d)", " ".join(links))) == [f"bug-{n:02}" for n in range(12)]  # fmt: skip
+    rows = re.findall(r"<div><span>(.*?) points</span>.*?</div>", sizes[0], re.DOTALL)
+    linked = [one.count("/compare/task?") for one in re.split(r"<div><span>", sizes[0])[1:]]
+    assert dict(zip(rows, linked, strict=True)) == {"+66.7": 6, "+33.3": 3, "−33.3": 3, "0": 0}
+    assert bugs.client.get(links[0].replace("&amp;", "&")).status_code == 200
+
+
 def test_before_the_planned_n_there_are_counts_and_nothing_that_tests(early: Site) -> None:
     words = words_of(early, BUGS)
     assert "NOT ENOUGH DATA" in words
