@@ -28,6 +28,7 @@ from scoring.stats.changes import (
     shrunk,
     standardised,
 )
+from scoring.stats.clustered import compare_clustered
 from scoring.stats.clusters import cluster_mean, cluster_rate, paired_clusters, ratio
 from scoring.stats.cohorts import closed_cohort, cohort, early_read, in_window, is_closed
 from scoring.stats.delays import delay_distribution, nowcast
@@ -111,7 +112,7 @@ from scoring.stats.twophase import two_phase, two_phase_difference, unclear_diff
 from scoring.stats.unequal import hajek, hajek_rate, horvitz_thompson
 from scoring.stats.verdicts import tally, task_flags
 from scoring.stats.versions import compare_tasks
-from scoring.stats.weeks import compare_clustered, compare_weeks, mantel_haenszel
+from scoring.stats.weeks import compare_weeks, mantel_haenszel
 from scoring.stats.weighted import (
     Stratum,
     kish,

@@ -1,8 +1,9 @@
 """Runs and passes of two versions by week and slice, and what both have."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from scoring.stats.results import Difference, Estimate
 from scoring.stats.weeks import Week
@@ -54,22 +55,33 @@ def common(cells: Sequence[Cell], *, base: str, cand: str) -> tuple[list[int], d
     return sorted(both), {reason: runs for reason, runs in left.items() if runs}
 
 
-def summed(cells: Sequence[Cell], key: str, *, base: str, cand: str, worst: int | None = None) -> dict[str, Week]:  # fmt: skip
+Key = Literal["week", "slice", "stratum"]
+"""What cells are added up by."""
+
+
+def summed(
+    cells: Sequence[Cell], key: Key, *, base: str, cand: str, worst: int | None = None
+) -> dict[Hashable, Week]:
     """Return (x new, n new, x old, n old) by week, slice or stratum.
 
     worst: 1 fails the undecided of the new side and passes those of the old, -1 the opposite;
     None fails both.
     """
-    found: dict[str, list[int]] = {}
     lucky = {1: base, -1: cand}.get(worst or 0)
+    found: dict[Hashable, Week] = {}
     for cell in cells:
-        if cell.version not in {base, cand}:
+        version = cell.version
+        if version not in (base, cand):
             continue
-        counts = found.setdefault(str(getattr(cell, key)), [0, 0, 0, 0])
-        place = 0 if cell.version == cand else 2
-        counts[place] += cell.passed + (cell.undecided if cell.version == lucky else 0)
-        counts[place + 1] += cell.runs
-    return {name: (a, b, c, d) for name, (a, b, c, d) in sorted(found.items())}
+        name = getattr(cell, key)
+        a, b, c, d = found.get(name, NO_RUNS)
+        passed = cell.passed + (cell.undecided if version == lucky else 0)
+        new = (a + passed, b + cell.runs, c, d)
+        found[name] = new if version == cand else (a, b, c + passed, d + cell.runs)
+    return found
+
+
+NO_RUNS: Week = (0, 0, 0, 0)
 
 
 def bounded(found: Callable[[int | None], Estimate | None], undecided: int) -> Estimate | None:

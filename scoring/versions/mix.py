@@ -138,7 +138,7 @@ def _rows(cells: Sequence[Cell], *, base: str, cand: str) -> list[SliceRow]:
             cand_passed=x1, cand_runs=n1, cand_open=undecided[value, cand],
             base_passed=x0, base_runs=n0, base_open=undecided[value, base],
         )
-        for value, (x1, n1, x0, n0) in settled.items()
+        for value, (x1, n1, x0, n0) in sorted((str(name), week) for name, week in settled.items())
     ]  # fmt: skip
 
 

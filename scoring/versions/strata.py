@@ -1,17 +1,16 @@
 """New less old inside strata: weeks, or slices of weeks, each with the same weight on both sides."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from scoring.stats.clustered import Alike as Counted
+from scoring.stats.clustered import compare_clustered
 from scoring.stats.clusters import wider
 from scoring.stats.results import Difference, Estimate
 from scoring.stats.shown import shown_difference
-from scoring.stats.weeks import Week, compare_clustered, compare_weeks, equal_mix, pooled
-from scoring.versions.cells import Alike, Cell, bounded, summed
+from scoring.stats.weeks import Week, compare_weeks, equal_mix, pooled
+from scoring.versions.cells import Alike, Cell, Key, bounded, summed
 
-Key = Literal["week", "stratum"]
-"""What a stratum is: a week, or a slice of a week."""
 _ONCE = "all"
 
 
@@ -36,7 +35,7 @@ def inside(
 ) -> Difference:
     """Return new less old over the strata that both versions have.
 
-    over: what the strata are called in method and flags; clusters: where runs come in them, those
+    over: what the strata are called in the method; clusters: where runs come in them, those
     of the cells. Equal shares of runs everywhere: the pooled counts. While runs are undecided
     there is no value: the limits are those of the worst and the best case.
     """
@@ -44,7 +43,7 @@ def inside(
     kept = in_both(cells, key, base=pair.base, cand=pair.cand)
     own = [cell for cell in cells if cell.version in sides]
 
-    def counts(some: Sequence[Cell], worst: int | None) -> dict[str, Week]:
+    def counts(some: Sequence[Cell], worst: int | None) -> dict[Hashable, Week]:
         return summed(some, key, base=pair.base, cand=pair.cand, worst=worst)
 
     equal = equal_mix(list(counts(kept, None).values()))
@@ -57,12 +56,13 @@ def inside(
             return compare_clustered(alike, confidence=pair.confidence)
         names = set(counts(kept, None))
         total = _added(counts(kept, worst), names)
-        once = [({_ONCE: _added(weeks, names)}, number) for weeks, number in alike]
+        once: list[Counted] = [({_ONCE: _added(weeks, names)}, number) for weeks, number in alike]
         return _pooled(total, once, pair.confidence)
 
     undecided = sum(cell.undecided for cell in kept)
     seen = bounded(found, undecided)
-    flags = () if seen is None else [flag.replace("weeks", over) for flag in seen.flags]
+    what = "weeks" if key == "week" else "slices"
+    flags = () if seen is None else [flag.replace("weeks", what) for flag in seen.flags]
     return shown_difference(
         None if seen is None else replace(seen, flags=flags),
         n=min(_units(kept, key, clusters, version) for version in sides),
@@ -76,23 +76,17 @@ def inside(
 
 def in_both(cells: Sequence[Cell], key: Key, *, base: str, cand: str) -> list[Cell]:
     """Return the cells of strata that both versions have."""
-    held = [{_name(c, key) for c in cells if c.version == version} for version in (base, cand)]
+    held = [{getattr(c, key) for c in cells if c.version == version} for version in (base, cand)]
     both = held[0] & held[1]
-    return [c for c in cells if c.version in {base, cand} and _name(c, key) in both]
+    return [c for c in cells if c.version in {base, cand} and getattr(c, key) in both]
 
 
-def _name(cell: Cell, key: Key) -> str:
-    return str(getattr(cell, key))
-
-
-def _added(weeks: Mapping[str, Week], names: Collection[str]) -> Week:
+def _added(weeks: Mapping[Hashable, Week], names: Collection[Hashable]) -> Week:
     x1, n1, x2, n2 = (sum(weeks[name][place] for name in names if name in weeks) for place in range(4))  # fmt: skip
     return x1, n1, x2, n2
 
 
-def _pooled(
-    total: Week, clusters: Sequence[tuple[Mapping[str, Week], int]], confidence: float
-) -> Estimate | None:
+def _pooled(total: Week, clusters: Sequence[Counted], confidence: float) -> Estimate | None:
     """Return the pooled difference with the wider limits of Newcombe and of the clusters."""
     runs = pooled([total], (), confidence)
     found = compare_clustered(clusters, confidence=confidence)
@@ -107,11 +101,11 @@ def _units(kept: Sequence[Cell], key: Key, clusters: Sequence[Alike] | None, ver
     """Return the units of a version: clusters, else runs."""
     if clusters is None:
         return sum(cell.runs for cell in kept if cell.version == version)
-    names = {_name(cell, key) for cell in kept}
+    names = {getattr(cell, key) for cell in kept}
     return sum(
         one.clusters
         for one in clusters
-        if any(cell.version == version and _name(cell, key) in names for cell in one.cells)
+        if any(cell.version == version and getattr(cell, key) in names for cell in one.cells)
     )
 
 

@@ -93,7 +93,9 @@ def test_strata_of_one_version_are_left_out_and_flagged():
     alone, found = stats.compare_clustered(clusters[:2]), stats.compare_clustered(clusters)
     assert found.flags == ("weeks_of_one_version",)
     assert (found.value, found.low) == (pytest.approx(alone.value), pytest.approx(alone.low))
+    assert stats.compare_clustered([*clusters, ({}, 3)]) == found
     assert stats.compare_clustered([({"b": (3, 3, 0, 0)}, 4)]) is None
+    assert stats.compare_clustered([]) is None
     with pytest.raises(ValueError, match="x1"):
         stats.compare_clustered([({"a": (4, 3, 0, 1)}, 2)])
 

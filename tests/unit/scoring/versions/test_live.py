@@ -53,6 +53,7 @@ def test_the_difference_inside_slices_is_one_inside_weeks_too() -> None:
     assert found.adjusted.value == pytest.approx(0, abs=1e-12)
     assert found.adjusted.method == "mantel-haenszel over weeks and slices"
     assert (found.adjusted.n, found.adjusted.excluded) == (100, {"slices_of_base_only": 9})
+    assert found.adjusted.flags == ("slices_of_one_version",)
 
 
 def test_one_week_gives_newcombe_s_interval() -> None:
