@@ -174,7 +174,10 @@ def _finding(data: Data, points: Points, whole: Shown) -> str:
         word = "at most " if dip.unknown else ""
         n = f"n = {count(dip.pass_rate.shown.n)}"
         return f"The pass rate fell to {word}{percent(value)} {name} ({n}), against {least}"
-    return f"{said} of the settled runs pass; no {stretch(data)} stands out"
+    passing = "of the settled runs pass"
+    if whole.unit != "run":
+        passing = f"is the pass rate over {count(whole.n)} {whole.unit}s"
+    return f"{said} {passing}; no {stretch(data)} stands out"
 
 
 def _dip(point: Beat, limit: float, looks: int) -> bool:

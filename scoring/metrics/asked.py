@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scoring.metrics.parts import PARTS, PULSE, PULSE_PARTS, PULSE_TOTALS, RATIOS, TOTALS
+from scoring.metrics.parts import BY_TASK, PARTS, PULSE, PULSE_PARTS, PULSE_TOTALS, RATIOS, TOTALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,15 @@ class Asked:
                 )
             )
         return found
+
+    def own(self) -> list[str]:
+        """Return the ratios of which every unit's own share is added up as well."""
+        return [name for name in self.ratios if name in BY_TASK]
+
+    def own_places(self) -> list[tuple[int, int]]:
+        """Return denominator and numerator of each of them."""
+        places = dict(zip(self.ratios, self.places(), strict=True))
+        return [places[name] for name in self.own()]
 
     def _amounts(self) -> Iterator[tuple[str, str, str]]:
         """Yield name, expression and the part over which it is added up."""

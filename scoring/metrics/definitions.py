@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 
 DEFINITIONS: Mapping[str, str] = {
-    "completion": "verified runs of all settled runs, aborted ones included; never the agent's claim",
+    "completion": (
+        "verified runs of all settled runs, aborted ones included, where runs of tasks repeat the mean"
+        " of the tasks' shares; never the agent's claim"
+    ),
     "tool_use": (
         "tool steps, repeats and errors included, per solved run on tasks both versions solved"
     ),

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from scoring.metrics import moments
 from scoring.metrics.figures import Figure
-from scoring.metrics.parts import RATIOS
+from scoring.metrics.moments import Moments, Own
+from scoring.metrics.parts import BY_TASK, RATIOS
 from scoring.metrics.scope import Link, Scope
 from scoring.metrics.statements import Units
 from scoring.metrics.sums import Sums
@@ -13,6 +14,9 @@ from scoring.stats.quantiles import quantile_interval
 from scoring.stats.rates import from_0, open_bounds, zero_event_upper
 from scoring.stats.results import Estimate
 from scoring.stats.shown import shown_measure, shown_rate
+
+OF_TASKS = "mean of tasks, korn-graubard"
+"""Method of a share that is averaged per task first."""
 
 NANO = 1_000_000_000
 
@@ -29,6 +33,11 @@ class Group:
     extra_flags: Sequence[str] = field(default=())
 
     @property
+    def by_task(self) -> bool:
+        """Whether the units are tasks: how well a run does is averaged per task first."""
+        return self.units.tasks(repeated=self._repeated, named=self._named)
+
+    @property
     def clustered(self) -> bool:
         """Whether runs come in clusters."""
         return self.unit != "run"
@@ -36,8 +45,17 @@ class Group:
     @property
     def unit(self) -> str:
         """What one independent unit is."""
+        return self.units.unit(repeated=self._repeated, named=self._named)
+
+    @property
+    def _repeated(self) -> bool:
         scoped = self.sums.ratios["completion"]
-        return self.units.unit(repeated=scoped.clusters < scoped.runs)
+        return scoped.clusters < scoped.runs
+
+    @property
+    def _named(self) -> bool:
+        """Whether any run tells its cluster."""
+        return self.sums.totals["unclustered"] < self.sums.parts["scoped"]
 
     @property
     def excluded(self) -> dict[str, int]:
@@ -53,7 +71,7 @@ class Group:
     def flags(self) -> list[str]:
         """Return what is odd about every number of this group."""
         missing = self.units.cluster_by is not None and self.sums.totals["unclustered"] > 0
-        return [*self.extra_flags, *([f"runs_without_{self.unit}"] if missing else [])]
+        return [*self.extra_flags, *([f"runs_without_{self.units.cluster_by}"] if missing else [])]
 
     def share(
         self,
@@ -76,7 +94,13 @@ class Group:
         clustered = self.clustered or ratio.actions is not None
         found = moments.share(seen, clustered=clustered, confidence=self.confidence)
         method = "korn-graubard" if clustered else "wilson"
-        if open_:
+        own = self.sums.own[name] if self.by_task and name in BY_TASK else None
+        if own is not None:
+            found, method = moments.mean_share(own, confidence=self.confidence), OF_TASKS
+        if open_ and own is not None:
+            most = self.sums.own[BY_TASK[name]].mean
+            found, method = Estimate(value=None, low=own.mean, high=most), "bounds"
+        elif open_:
             parts = self.sums.parts
             found, method = open_bounds(parts[ratio.y], parts[ratio.m], open_), "bounds"
         elif never and found is not None and seen.hits == 0:
@@ -96,8 +120,14 @@ class Group:
             shown=shown,
             link=self.link(ratio.m),
             hits=self.link(ratio.y),
-            text="" if found is not None else self._why_none(left_out),
+            text=self._why_none(left_out) if found is None else self.counted(own, seen),
         )
+
+    def counted(self, own: Own | None, seen: Moments) -> str:
+        """Return what the runs behind a mean over tasks come to: links list runs, not tasks."""
+        if own is None:
+            return ""
+        return f"each {self.unit} counts once; of all runs {seen.hits:,} of {seen.runs:,}"
 
     def _why_none(self, left_out: str) -> str:
         if not self.sums.parts["scoped"]:
@@ -117,7 +147,8 @@ class Group:
         if not unknown:
             return share
         if unknown < runs:
-            return replace(share, text=f"{unknown} of {runs} runs are not verified")
+            text = f"{unknown} of {runs} runs are not verified"
+            return replace(share, text="; ".join(said for said in (text, share.text) if said))
         text = "no run is verified: add a grader of surface outcome (an outcome_check) to graders"
         waiting = self.sums.parts["not_summed_up"]
         if waiting:

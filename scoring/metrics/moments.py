@@ -1,5 +1,6 @@
 """Sums over clusters as ClickHouse adds them up, and the estimates they are enough for."""
 
+import math
 from dataclasses import dataclass
 
 from scoring.stats.rates import wilson
@@ -48,6 +49,40 @@ class Moments:
         return self.clusters / (self.clusters - 1) * off / self.m**2
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Own:
+    """The own shares y/m of units that count alike however many runs they have, such as tasks."""
+
+    units: int
+    """Units with m > 0."""
+    shares: float
+    """Their shares, added up."""
+    squares: float
+    """The squares of their shares, added up."""
+    inverse: float
+    """1/m, added up."""
+
+    @property
+    def mean(self) -> float | None:
+        """Mean of the shares."""
+        return min(1.0, self.shares / self.units) if self.units else None
+
+    def variance(self) -> float:
+        """Return the variance of the mean; 0 under two units."""
+        if self.units < 2:
+            return 0.0
+        off = self.squares - self.shares**2 / self.units
+        return 0.0 if off <= SPREAD_SLACK * self.squares else off / (self.units - 1) / self.units
+
+    @property
+    def worth(self) -> int:
+        """Runs that count alike and tell as much (Kish): all of them, where units have equally many."""
+        return math.floor(self.units**2 / self.inverse * (1 + SPREAD_SLACK)) if self.units else 0
+
+
+NO_UNIT = Own(units=0, shares=0, squares=0, inverse=0)
+
+
 NOTHING = Moments(clusters=0, m=0, y=0, mm=0, my=0, yy=0)
 """No run at all."""
 
@@ -68,6 +103,24 @@ def share(moments: Moments, *, clustered: bool, confidence: float = 0.95) -> Est
         moments.runs,
         moments.clusters - 1,
         worth=moments.clusters,
+        clustered=True,
+        confidence=confidence,
+    )
+
+
+def mean_share(own: Own, *, confidence: float = 0.95) -> Estimate | None:
+    """Return the mean of the units' own shares, with Korn-Graubard limits over the units.
+
+    Where units have equally many runs it equals `share` of them. No unit gives None.
+    """
+    if own.mean is None:
+        return None
+    return korn_graubard(
+        own.mean,
+        own.variance(),
+        own.worth,
+        own.units - 1,
+        worth=own.units,
         clustered=True,
         confidence=confidence,
     )

@@ -117,6 +117,9 @@ RATIOS: Mapping[str, Ratio] = {
     "waiting": Ratio(y="waiting_ns", m="summed_up", amount=True),
 }
 
+BY_TASK: Mapping[str, str] = {"completion": "not_failed", "not_failed": "not_failed"}
+"""Shares that are the mean of the tasks' own, where tasks are the units: the share if all open runs are right."""
+
 PULSE = (
     "completion", "not_failed", "aborted", "unverified", "trace_completeness", "false_claims", "violations",
 )  # fmt: skip

@@ -9,8 +9,8 @@ from scoring.metrics.guards import honest, told, violations
 from scoring.metrics.three import ThreeNumbers, three
 
 PASSED = (
-    "verified runs of all settled runs; while some are verified neither right nor wrong, the least"
-    " and the most it can be"
+    "verified runs of all settled runs, where runs of tasks repeat the mean of the tasks' shares;"
+    " while some are verified neither right nor wrong, the least and the most it can be"
 )
 
 
@@ -84,6 +84,7 @@ def beat(group: Group) -> Beat:
     sums = group.sums
     solved, spent = sums.spent.s, sums.spent.c
     means = {name: sums.ratios[name].mean for name in _COURSES}
+    least = group.share("completion")
     return Beat(
         start=int(sums.group),
         runs=sums.parts["scoped"],
@@ -92,13 +93,14 @@ def beat(group: Group) -> Beat:
         unknown=sums.parts["unverified"],
         running=sums.parts["running"],
         pass_rate=group.completion(),
-        least=group.share("completion"),
+        least=least,
         most=group.share("not_failed"),
         course={
             **means,
+            "completion": least.shown.value,
             "cost_per_success": spent / solved if solved and sums.parts["priced"] else None,
         },
     )
 
 
-_COURSES = ("completion", "aborted", "unverified", "violations", "false_claims")
+_COURSES = ("aborted", "unverified", "violations", "false_claims")

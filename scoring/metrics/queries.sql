@@ -78,6 +78,9 @@ SELECT
     sumForEach(arrayMap(n -> n * n, own_counts)) AS squares,
     sumForEach(arrayMap(n -> n > 0, own_counts)) AS clusters,
     sumForEach(arrayMap((m, y) -> own_counts[m] * own_counts[y], {{bases}}, {{hits}})) AS products,
+    sumKahanForEach(arrayMap((m, y) -> own_counts[y] / greatest(own_counts[m], 1), {{own_bases}}, {{own_hits}})) AS own_shares,
+    sumKahanForEach(arrayMap((m, y) -> pow(own_counts[y] / greatest(own_counts[m], 1), 2), {{own_bases}}, {{own_hits}})) AS own_squares,
+    sumKahanForEach(arrayMap(m -> if(own_counts[m] > 0, 1 / own_counts[m], 0), {{own_bases}})) AS own_inverse,
     sumForEach(own_totals) AS totals,
     countIf(unit_scoped > 0) AS spent_n,
     sumIf(own_cost, unit_scoped > 0) AS spent,
@@ -114,7 +117,10 @@ SELECT
     sum(not_applicable_n) AS not_applicable, sum(broken_n) AS broken,
     countIf(scored_n > 0) AS clusters,
     sum(toFloat64(scored_n) * scored_n) AS mm, sum(toFloat64(scored_n) * passed_n) AS my,
-    sum(toFloat64(passed_n) * passed_n) AS yy
+    sum(toFloat64(passed_n) * passed_n) AS yy,
+    sumKahan(passed_n / greatest(scored_n, 1)) AS own_shares,
+    sumKahan(pow(passed_n / greatest(scored_n, 1), 2)) AS own_squares,
+    sumKahan(if(scored_n > 0, 1 / scored_n, 0)) AS own_inverse
 FROM
 (
     SELECT

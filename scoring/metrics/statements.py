@@ -79,9 +79,20 @@ class Units:
         """Whether runs can come in clusters."""
         return self.cluster_by is not None or self.by_task
 
-    def unit(self, *, repeated: bool) -> str:
-        """Return what one unit is: a cluster, a task if runs of tasks repeat, else a run."""
-        return self.cluster_by or (self.task if self.by_task and repeated else "run")
+    def unit(self, *, repeated: bool, named: bool = True) -> str:
+        """Return what one unit is: a cluster, a task if runs of tasks repeat, else a run.
+
+        named: whether any run tells its cluster.
+        """
+        if self.tasks(repeated=repeated, named=named):
+            return self.task
+        return self.cluster_by or "run"
+
+    def tasks(self, *, repeated: bool, named: bool = True) -> bool:
+        """Return whether the units are tasks: their runs repeat, and nothing else clusters them."""
+        if self.cluster_by == self.task:
+            return repeated
+        return repeated and self.by_task and (self.cluster_by is None or not named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +169,8 @@ def compiled(
         "totals": ", ".join(asked.amounts()),
         "bases": str(asked.bases()),
         "hits": str(asked.hits()),
+        "own_bases": str([m for m, _ in asked.own_places()]),
+        "own_hits": str([y for _, y in asked.own_places()]),
         "values": named["values"] if asked.values else "",
         **{name: condition(name) for name in _FILLED},
         "runs": chosen,

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scoring.metrics.asked import Asked
-from scoring.metrics.moments import NOTHING, Moments
-from scoring.metrics.parts import PARTS, RATIOS, TOTALS
+from scoring.metrics.moments import NO_UNIT, NOTHING, Moments, Own
+from scoring.metrics.parts import BY_TASK, PARTS, RATIOS, TOTALS
 from scoring.stats.clusters import NO_PAIRS, Pairs
 
 
@@ -17,6 +17,8 @@ class Sums:
     group: str = ""
     parts: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
     ratios: Mapping[str, Moments] = field(default_factory=lambda: dict.fromkeys(RATIOS, NOTHING))
+    own: Mapping[str, Own] = field(default_factory=lambda: dict.fromkeys(BY_TASK, NO_UNIT))
+    """Of some ratios the shares of the units themselves."""
     totals: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(TOTALS, 0))
     finished_ns: Sequence[int] = ()
     """Durations of finished runs, ascending."""
@@ -44,11 +46,17 @@ def of_row(row: Mapping[str, Any], asked: Asked) -> Sums:
             clusters=int(clusters[m - 1]),
             m=counts[m - 1], y=counts[y - 1], mm=squares[m - 1], my=product, yy=squares[y - 1],
         )  # fmt: skip
+    lists = zip(row["own_shares"], row["own_squares"], row["own_inverse"], strict=True)
+    own = {
+        name: Own(units=ratios[name].clusters, shares=shares, squares=squares, inverse=inverse)
+        for name, (shares, squares, inverse) in zip(asked.own(), lists, strict=True)
+    }
     totals = row["totals"] or [0] * len(asked.totals)
     return Sums(
         group=row["grp"],
         parts=dict(zip(asked.parts, map(int, counts[: len(asked.parts)]), strict=True)),
         ratios=ratios,
+        own=own,
         totals=dict(zip(asked.totals, map(int, totals), strict=True)),
         spent=Pairs(
             n=int(row["spent_n"]), c=row["spent"], s=row["solved"], cc=row["spent_variance"],

@@ -8,7 +8,7 @@ from gnomon.model import JsonValue
 from scoring.metrics import moments
 from scoring.metrics.definitions import SURFACES
 from scoring.metrics.figures import Figure
-from scoring.metrics.group import NANO, Group
+from scoring.metrics.group import NANO, OF_TASKS, Group
 from scoring.metrics.guards import (
     COMPLETENESS,
     completeness,
@@ -23,7 +23,7 @@ from scoring.metrics.guards import (
     violations,
     with_usage_told,
 )
-from scoring.metrics.moments import Moments
+from scoring.metrics.moments import Moments, Own
 from scoring.metrics.ruled import Ruled, broken_share
 from scoring.metrics.scope import BEHIND_PATH, Link
 from scoring.stats.shown import shown_rate
@@ -45,6 +45,8 @@ class GraderCount:
     """Runs with a violation that it found."""
     seen: Moments
     """Passes of the labels that pass or fail."""
+    own: Own
+    """The shares of passes of the units themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +102,15 @@ def _passes(group: Group, count: GraderCount) -> Figure:
         "no_verdict": count.graded - count.seen.runs,
     }
     flags = [*group.flags(), *(["several_versions"] if len(count.versions) > 1 else [])]
+    found = moments.share(count.seen, clustered=group.clustered, confidence=group.confidence)
+    method = "korn-graubard" if group.clustered else "wilson"
+    if group.by_task:
+        found, method = moments.mean_share(count.own, confidence=group.confidence), OF_TASKS
     shown = shown_rate(
-        moments.share(count.seen, clustered=group.clustered, confidence=group.confidence),
+        found,
         n=count.seen.clusters,
         unit=group.unit,
-        method="korn-graubard" if group.clustered else "wilson",
+        method=method,
         excluded=group.excluded | {reason: runs for reason, runs in left.items() if runs > 0},
         open=group.sums.parts["not_summed_up"],
         confidence=group.confidence,
@@ -114,6 +120,8 @@ def _passes(group: Group, count: GraderCount) -> Figure:
     text = f"{count.kind} grader, version {versions}"
     if not count.graded:
         text = f"{text}; it has graded no run, see its status on a run"
+    elif group.by_task:
+        text = f"{text}; {group.counted(count.own, count.seen)}"
     query = {**group.scope.query(), "grader": count.grader}
     return Figure(
         shown=shown,
@@ -188,6 +196,10 @@ def grader_of(row: Mapping[str, Any]) -> GraderCount:
         clusters=int(row["clusters"]), m=float(row["scored"]), y=float(row["passed"]),
         mm=float(row["mm"]), my=float(row["my"]), yy=float(row["yy"]),
     )  # fmt: skip
+    own = Own(
+        units=seen.clusters, shares=row["own_shares"], squares=row["own_squares"],
+        inverse=row["own_inverse"],
+    )  # fmt: skip
     numbers = ("graded", "abstained", "failed", "not_applicable", "broken")
     return GraderCount(
         surface=row["surface"],
@@ -195,5 +207,6 @@ def grader_of(row: Mapping[str, Any]) -> GraderCount:
         kind=row["kind"],
         versions=tuple(sorted(row["versions"])),
         seen=seen,
+        own=own,
         **{name: int(row[name]) for name in numbers},
     )

@@ -224,6 +224,66 @@ def test_customers_are_the_units_where_the_configuration_names_them(world: World
     assert shown.low < plain.low
 
 
+TRIED = CompareSection(task="task_id")
+
+
+@pytest.mark.parametrize("cluster_by", [None, "customer_id"])
+def test_completion_is_the_mean_of_the_tasks_where_their_runs_repeat(
+    world: World, cluster_by: str | None
+) -> None:
+    """Task a: 9 of 9, task b: 0 of 1. Half of the tasks, not 9 of 10; a cluster nobody names changes nothing."""
+    for _ in range(9):
+        world.run(verified=True, keys={"task_id": "a"})
+    world.run(verified=False, keys={"task_id": "b"})
+    reader = MetricReader(world.store, MetricsWatched(cluster_by=cluster_by, compare=TRIED))
+    (report,), (seven,), (pulse,) = reader.metrics(SCOPE), reader.surfaces(SCOPE), reader.pulse(SCOPE)  # fmt: skip
+    (day,) = reader.beats(SCOPE, width_ns=DAY)
+    outcome = next(one.figures for one in seven.surfaces if one.name == "outcome")
+    figures = [
+        report.metric("completion").measure,
+        report.metric("latency").guard["completion"],
+        report.three.solution_rate,
+        outcome["completion"],
+        outcome["grader state"],
+        pulse.pass_rate.measure,
+        day.pass_rate,
+    ]
+    for figure in figures:
+        shown = figure.shown
+        assert (shown.value, shown.n, shown.unit) == (0.5, 2, "task_id")
+        assert shown.method == "mean of tasks, korn-graubard"
+        assert "each task_id counts once; of all runs 9 of 10" in figure.text
+        assert figure.link is not None
+        assert figure.hits is not None
+        assert (figure.link.runs, figure.hits.runs) == (10, 9)
+    assert (day.least.shown.value, day.most.shown.value, day.course["completion"]) == (0.5,) * 3
+    aborted = report.three.aborted.shown
+    assert aborted.value == 0.0, "what is of runs stays of runs"
+    flag = "runs_without_customer_id"
+    assert (flag in figures[0].shown.flags) is (cluster_by is not None)
+
+
+def test_open_runs_of_a_task_are_bounds_of_its_own_share(world: World) -> None:
+    for verified in (True, True, None, False):
+        world.run(verified=verified, keys={"task_id": "a"})
+    world.run(verified=False, keys={"task_id": "b"})
+    completion = metrics_of(world, compare=TRIED).metric("completion").measure
+    shown = completion.shown
+    # a: from 2/4 to 3/4; b: 0. Their means.
+    assert (shown.value, shown.low, shown.high, shown.open) == (None, 0.25, 0.375, 1)
+    assert completion.text.startswith("1 of 5 runs are not verified")
+
+
+def test_customers_stay_a_ratio_beside_tasks(world: World) -> None:
+    for customer, verified in (("a", True), ("a", True), ("a", True), ("b", False)):
+        world.run(verified=verified, keys={"customer_id": customer, "task_id": f"t{customer}"})
+    watched = {"cluster_by": "customer_id", "compare": TRIED}
+    shown = metrics_of(world, **watched).metric("completion").measure.shown
+    assert (shown.value, shown.n, shown.unit) == (0.75, 2, "customer_id")
+    keyed = metrics_of(world, cluster_by="task_id").metric("completion").measure.shown
+    assert (keyed.value, keyed.n, keyed.unit) == (0.5, 2, "task_id")
+
+
 def test_incomplete_traces_are_not_enough_data(world: World) -> None:
     world.run()
     world.run(complete=False)

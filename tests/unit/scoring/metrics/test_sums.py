@@ -3,7 +3,7 @@
 import pytest
 
 from scoring.metrics.asked import FIRST, WHOLE, Asked
-from scoring.metrics.moments import Moments
+from scoring.metrics.moments import Moments, Own
 from scoring.metrics.parts import PARTS, RATIOS
 from scoring.metrics.sums import of_row
 
@@ -14,7 +14,7 @@ ROW = {
     "p90_call_tokens": 0,
     **{name: [] for name in LISTS},
     "spent_n": 0, "spent": 0.0, "solved": 0, "spent_variance": 0.0, "solved_variance": 0.0,
-    "covariance": 0.0,
+    "covariance": 0.0, "own_shares": [], "own_squares": [], "own_inverse": [],
 }  # fmt: skip
 
 
@@ -44,6 +44,9 @@ def test_each_ratio_finds_its_own_sums() -> None:
             "clusters": [7, 5, 4, 1, 2, 4, 7],
             "products": [46.0, 27.0, 530.0],
             "totals": [8],
+            "own_shares": [4.5],
+            "own_squares": [3.5],
+            "own_inverse": [6.0],
         },
         asked,
     )
@@ -54,6 +57,7 @@ def test_each_ratio_finds_its_own_sums() -> None:
         "steps": Moments(clusters=7, m=10, y=70, mm=110, my=530, yy=170),
     }
     assert dict(found.totals) == {"approvals": 8}
+    assert dict(found.own) == {"completion": Own(units=7, shares=4.5, squares=3.5, inverse=6.0)}
 
 
 def test_a_group_without_scoped_runs_adds_nothing_to_its_totals() -> None:

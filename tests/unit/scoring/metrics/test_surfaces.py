@@ -1,7 +1,7 @@
 import pytest
 
 from scoring.metrics.definitions import SURFACES
-from scoring.metrics.moments import Moments
+from scoring.metrics.moments import Moments, Own
 from scoring.metrics.ruled import RuleCount, Ruled
 from scoring.metrics.surfaces import GraderCount, seven
 from tests.unit.scoring.metrics.groups import group
@@ -10,9 +10,11 @@ from tests.unit.scoring.metrics.groups import group
 def counted(surface: str, grader: str, passed: int, scored: int, **more: int) -> GraderCount:
     seen = Moments(clusters=scored, m=scored, y=passed, mm=scored, my=passed, yy=passed)
     given = {"graded": scored, "abstained": 0, "failed": 0, "not_applicable": 0, "broken": 0}
+    own = Own(units=scored, shares=passed, squares=passed, inverse=scored)
     return GraderCount(
-        surface=surface, grader=grader, kind="code", versions=("1",), seen=seen, **(given | more)
-    )
+        surface=surface, grader=grader, kind="code", versions=("1",), seen=seen, own=own,
+        **(given | more),
+    )  # fmt: skip
 
 
 def test_there_are_seven_side_by_side_and_an_empty_one_says_what_to_do() -> None:

@@ -179,7 +179,11 @@ def test_no_nan_reaches_json():
 
 
 def test_a_cost_per_success_is_never_below_0_where_no_cost_is():
-    rows = [row(case, 0, True, cost) for case, cost in zip("abcd", (0.0, 0.0, 0.0, 3.0), strict=True)]
+    rows = [
+        row(case, 0, True, cost) for case, cost in zip("abcd", (0.0, 0.0, 0.0, 3.0), strict=True)
+    ]
     assert stats.three_numbers(rows).cost_per_success.low == 0.0
-    refund = [row(case, 0, True, cost) for case, cost in zip("abcd", (-1.0, 0.0, 0.0, 4.0), strict=True)]
+    refund = [
+        row(case, 0, True, cost) for case, cost in zip("abcd", (-1.0, 0.0, 0.0, 4.0), strict=True)
+    ]
     assert stats.three_numbers(refund).cost_per_success.low < 0
