@@ -145,6 +145,10 @@ def _add_behind(router: APIRouter, metrics: MetricReader, clock: Clock) -> None:
         grader: Annotated[str, Query(max_length=200)] = "",
         verdict: Annotated[str, Query(pattern=f"^({'|'.join(VERDICTS)})$")] = "any",
         rule: Annotated[str, Query(max_length=500, description="`policy/rule`, or a policy.")] = "",
+        common: Annotated[
+            str | None,
+            Query(max_length=LONGEST, description="A version: only tasks that it solved as well."),
+        ] = None,
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Response:
@@ -153,7 +157,7 @@ def _add_behind(router: APIRouter, metrics: MetricReader, clock: Clock) -> None:
         if cursor is not None:
             started_at, run_id = unpack("behind", cursor, int, str)
             before = Behind(run_id=run_id, started_at=started_at)
-        which = Which(part=part, grader=grader, verdict=verdict, rule=rule)
+        which = Which(part=part, grader=grader, verdict=verdict, rule=rule, common=common)
         found = metrics.behind(scope, which, limit=limit + 1, before=before)
         page = found[:limit]
         more = len(found) > limit

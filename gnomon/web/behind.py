@@ -15,6 +15,7 @@ _SAME = (
     "grader",
     "verdict",
     "rule",
+    "common",
     "state",
 )
 
@@ -24,7 +25,7 @@ def address_of(link: Link, keys: Mapping[str, str] | None = None) -> str:
 
     keys: the business key of each slice.
     """
-    if any(link.query.get(name) == "" for name in ("version", "environment")):
+    if any(link.query.get(name) == "" for name in ("version", "environment", "common")):
         return ""
     pairs = [(name, str(link.query[name])) for name in _SAME if link.query.get(name)]
     for text in link.query.get("key", ()):

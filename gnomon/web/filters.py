@@ -30,8 +30,9 @@ NAMES = {
     "grader": "grader",
     "verdict": "verdict",
     "rule": "rule",
+    "common": "tasks also solved by",
 }
-JUDGED = ("part", "grader", "verdict", "rule")
+JUDGED = ("part", "grader", "verdict", "rule", "common")
 """Conditions that only graders can answer."""
 ALL = "all"
 DEFAULT_PERIOD = "7d"
@@ -72,6 +73,7 @@ class Query:
             grader=value("grader", ""),
             verdict=value("verdict", "any"),
             rule=value("rule", ""),
+            common=value("common"),
         )
 
     def where(self, now: Nanos) -> RunFilter:

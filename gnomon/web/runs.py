@@ -206,6 +206,16 @@ def judged_where(query: Query, now: Nanos, judging: Judging | None) -> RunFilter
     if judging is None:
         raise InputError(f"{', '.join(JUDGED)}: no grader judges here; drop the condition")
     scope = Scope(since=where.since, until=where.until, origin=where.origin)
+    if which.common is not None:  # which tasks those are hangs on all that was asked
+        slices = judging.metrics.units.slices.items()
+        scope = replace(
+            scope,
+            agent=where.agent,
+            environment=where.environment,
+            slices={
+                name: where.business_keys[key] for name, key in slices if key in where.business_keys
+            },
+        )
     return replace(where, among=judging.metrics.among(scope, which))
 
 

@@ -105,4 +105,5 @@ def _shown(group: Group, values: Sequence[float], text: str, missing: str) -> Fi
         flags=group.flags(),
     )
     absent = () if values else (missing,)
+    text = text or "n counts the tasks that were tried both ways; the link lists all settled runs"
     return Figure(shown=shown, link=group.link("scoped"), text=text, missing=absent)

@@ -7,7 +7,7 @@ from scoring.metrics import moments
 from scoring.metrics.figures import Figure
 from scoring.metrics.moments import Moments, Own
 from scoring.metrics.parts import BY_TASK, RATIOS
-from scoring.metrics.scope import Link, Scope
+from scoring.metrics.scope import BEHIND_PATH, Link, Scope
 from scoring.metrics.statements import Units
 from scoring.metrics.sums import Sums
 from scoring.stats.quantiles import quantile_interval
@@ -67,6 +67,11 @@ class Group:
         """Return the address of the runs of a part."""
         plain = part == "scoped" and not self.sums.parts["infra_error"]
         return self.scope.link(part, self.sums.parts[part], keys=self.units.slices, plain=plain)
+
+    def common_link(self, other: str, runs: int) -> Link:
+        """Return the address of the solved runs on tasks that another version solved as well."""
+        query = {**self.scope.query(), "part": "verified", "common": other}
+        return Link(path=BEHIND_PATH, query=query, runs=runs)
 
     def flags(self) -> list[str]:
         """Return what is odd about every number of this group."""

@@ -11,6 +11,7 @@ PARTS: Mapping[str, str] = {
     "infra_error": "state = 'settled' AND has(flags, 'infra_error')",
     "scoped": "state = 'settled' AND NOT has(flags, 'infra_error')",
     "verified": "scoped AND verified = 1",
+    "solved_task": "verified_part AND task != ''",
     "failed": "scoped AND verified = 0",
     "unverified": "scoped AND verified = -1",
     "decided": "scoped AND verified >= 0",

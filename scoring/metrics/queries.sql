@@ -187,6 +187,7 @@ SELECT run_id, toUnixTimestamp64Nano(started_at) AS began
 FROM ({{judged}})
 WHERE ({{part}})
     AND {{position}}
+    AND {{common}}
     AND (
         {grader:String} = ''
         OR arrayExists(
@@ -206,6 +207,9 @@ WHERE ({{part}})
     )
 ORDER BY began DESC, run_id DESC
 {{most}};
+
+-- name: solved_tasks
+SELECT DISTINCT task FROM ({{judged}}) WHERE ({{part}}) AND task != '';
 
 -- name: tasks
 SELECT

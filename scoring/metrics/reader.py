@@ -1,7 +1,6 @@
 """Metrics, surfaces and the runs behind them, read from what is stored."""
 
 import datetime as dt
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -105,6 +104,8 @@ class Which:
     """One of VERDICTS, of that grader."""
     rule: str = ""
     """`policy/rule` that was broken; `policy` alone: any of its rules."""
+    common: str | None = None
+    """A version: only runs of tasks that it solved as well."""
 
 
 class MetricReader:
@@ -214,18 +215,19 @@ class MetricReader:
             ids = orjson.dumps([run.run_id for run in found]).decode()
             return Among(sql="JSONExtract({among:String}, 'Array(String)')", params={"among": ids})
         made = self._behind(scope, which)
-        own = re.sub(r"\{(\w+):", r"{among_\1:", made.sql)
-        return Among(
-            sql=f"(SELECT run_id FROM ({own}))",  # noqa: S608 - a closed set
-            params={f"among_{name}": value for name, value in made.params.items()},
-        )
+        own = made.named("among")
+        return Among(sql=f"(SELECT run_id FROM ({own.sql}))", params=own.params)  # noqa: S608 - a closed set
 
     def _behind(
         self, scope: Scope, which: Which, *, limit: int | None = None, before: Behind | None = None
     ) -> Statement:
+        common, more = "true", dict[str, Value]()
+        if which.common is not None:
+            solved = statement("solved_tasks", scope.of_version(which.common), self.units, part="verified").named("common")  # fmt: skip
+            common, more = f"task IN ({solved.sql})", dict(solved.params)
         made = statement(
             "behind", scope, self.units, part=which.part,
-            behind=before is not None, some=limit is not None,
+            behind=before is not None, some=limit is not None, common=common,
         )  # fmt: skip
         asked: dict[str, Value] = {
             "grader": which.grader, "verdict": which.verdict, "rule": which.rule,
@@ -234,7 +236,7 @@ class MetricReader:
             asked["limit"] = limit
         if before is not None:
             asked |= {"before": before.started_at, "before_id": before.run_id}
-        return Statement(sql=made.sql, params={**made.params, **asked})
+        return Statement(sql=made.sql, params={**made.params, **more, **asked})
 
     def groups(self, scope: Scope, by: str, *, whole: bool = True) -> list[Group]:
         """Return the sums of each group of a scope; not `whole`: what the first page asks, the rest is 0."""

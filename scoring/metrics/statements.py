@@ -1,5 +1,6 @@
 """The statements of metrics, put together from closed sets: nothing a caller says becomes SQL."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
@@ -102,6 +103,12 @@ class Statement:
     sql: str
     params: Mapping[str, Value]
 
+    def named(self, name: str) -> "Statement":
+        """Return the same with its parameters renamed, to stand within another statement."""
+        sql = re.sub(r"\{(\w+):", rf"{{{name}_\1:", self.sql)
+        params = {f"{name}_{own}": value for own, value in self.params.items()}
+        return Statement(sql=sql, params=params)
+
 
 def group_of(by: str, units: Units) -> tuple[str, Mapping[str, Value]]:
     """Return the expression that groups runs, with its parameters."""
@@ -128,13 +135,17 @@ def statement(
     asked: Asked = WHOLE,
     behind: bool = False,
     some: bool = False,
+    common: str = "true",
 ) -> Statement:
     """Return a statement of `queries.sql` for a scope.
 
-    asked: what `sums` adds up; behind: only what stands behind the position that the caller names; some: at most `limit` rows.
+    asked: what `sums` adds up; behind: only what stands behind the position that the caller names; some: at most `limit` rows;
+    common: a further condition, compiled already.
     """
     position = _POSITION if behind else "true"
-    sql = filled(load("scoring.metrics")[name], position=position, most=_MOST if some else "")
+    sql = filled(
+        load("scoring.metrics")[name], position=position, most=_MOST if some else "", common=common
+    )
     return compiled(sql, scope, units, by=by, part=part, asked=asked)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from scoring.metrics.figures import Figure
 from scoring.metrics.group import Group
+from scoring.metrics.scope import Link
 from scoring.stats.headline import mean, tool_use
 from scoring.stats.paired import paired_mean
 from scoring.stats.rates import from_0
@@ -36,15 +37,22 @@ def tool_use_figure(group: Group, sides: Sides | None) -> tuple[Figure, Mapping[
     found = tool_use(_solved(sides.other_steps), _solved(sides.own_steps))
     per_task = [value for task in found.tasks if (value := mean(sides.own_steps[task])) is not None]
     text = "" if found.tasks else f"no task was solved by both this version and {sides.other}"
-    figure = _figure(group, from_0(paired_mean(per_task)), n=len(per_task), text=text)
+    runs = sum(len(sides.own_steps[task]) for task in found.tasks)
+    common = group.common_link(sides.other, runs)
+    figure = _figure(group, from_0(paired_mean(per_task)), n=len(per_task), text=text, link=common)
     naive = _figure(
         group, None if found.naive_new is None else Estimate(value=found.naive_new),
         n=sum(map(len, sides.own_steps.values())), text="of whatever this version solved",
-        unit="run", method="naive mean", flags=(STRUCK,),
+        unit="run", method="naive mean", flags=(STRUCK,), link=group.link("solved_task"),
     )  # fmt: skip
     beside = {
         "less_other_version": _figure(
-            group, found.difference, n=len(per_task), text=f"less {sides.other}", method="paired t"
+            group,
+            found.difference,
+            n=len(per_task),
+            method="paired t",
+            link=common,
+            text=f"less {sides.other} on the same tasks, whose runs are listed under that version",
         ),
         "naive_mean": naive,
     }
@@ -56,7 +64,7 @@ def _solved(steps: Mapping[str, Sequence[int]]) -> dict[str, list[tuple[int, boo
 
 
 def _figure(
-    group: Group, found: Estimate | None, *, n: int, text: str, unit: str = "task",
+    group: Group, found: Estimate | None, *, n: int, text: str, link: Link, unit: str = "task",
     method: str = "t over tasks", flags: Sequence[str] = (),
 ) -> Figure:  # fmt: skip
     shown = shown_measure(
@@ -69,4 +77,4 @@ def _figure(
         confidence=group.confidence,
         flags=[*group.flags(), *flags],
     )
-    return Figure(shown=shown, link=group.link("verified"), text=text)
+    return Figure(shown=shown, link=link, text=text)

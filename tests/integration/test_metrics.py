@@ -1,10 +1,13 @@
 """Metrics, surfaces, links and comparisons over the real engine, from runs judged by hand."""
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 import pytest
 from fastapi import FastAPI
+from starlette.datastructures import QueryParams
 from starlette.testclient import TestClient
 
 from collector.store import Reader
@@ -13,6 +16,10 @@ from gnomon.clock import LAST_MOMENT, Nanos, from_nanos
 from gnomon.errors import InputError
 from gnomon.http import install_problems
 from gnomon.model import Kind, Run, RunState, RunStatus
+from gnomon.web.behind import address_of
+from gnomon.web.filters import parse
+from gnomon.web.port import Judging
+from gnomon.web.runs import judged_where
 from scoring.acts import acts_of
 from scoring.grading.port import GraderKind, State, Surface
 from scoring.metrics.reader import Behind, MetricReader, MetricReport, Which
@@ -373,6 +380,41 @@ def test_promise_12_every_number_links_to_exactly_the_runs_behind_it(
     assert len(links) > 25
     for link in links.values():
         assert listed(world, link) == link.runs, link
+
+
+def test_promise_12_tool_use_links_to_the_solved_runs_on_the_common_tasks(
+    world: World, client: TestClient
+) -> None:
+    """Both solved t1; only rc4 solved t2 (rc3 of another agent did) and a run without a task."""
+    for task in ("t1", "t1", "t2"):
+        world.run(agent_version="rc4", keys={"task_id": task, "topic": "late"})
+    world.run(agent_version="rc4", verified=False, keys={"task_id": "t1", "topic": "late"})
+    world.run(agent_version="rc4", keys={"topic": "late"})
+    world.run(keys={"task_id": "t1", "topic": "late"})
+    world.run(verified=False, keys={"task_id": "t2", "topic": "late"})
+    world.run(keys={"task_id": "t2", "topic": "late"}, agent_name="other")
+    world.run(keys={"task_id": "t2"})
+    reader = MetricReader(world.store, WATCHED)
+    scope = replace(SCOPE, slices={"topic": "late"})
+    found = {one.group: one.metric("tool_use") for one in reader.metrics(scope, by="version")}
+    figures = [
+        (found["rc4"].measure, 1, 2),
+        (found["rc4"].beside["less_other_version"], 1, 2),
+        (found["rc4"].beside["naive_mean"], 3, 3),
+        (found["rc3"].measure, 1, 1),
+    ]
+    for figure, n, runs in figures:
+        link = figure.link
+        assert link is not None
+        assert (figure.shown.n, link.runs) == (n, runs)
+        items = client.get(link.path, params=dict(link.query)).json()["items"]
+        assert len(items) == runs
+        page = parse(QueryParams(urlsplit(address_of(link, WATCHED.slices)).query))
+        judging = cast("Judging", SimpleNamespace(metrics=reader))
+        where = judged_where(page, Nanos(MONDAY + DAY), judging)
+        assert Reader(world.store).count(where) == runs
+    among = reader.among(scope, Which(part="verified", common="rc4"))
+    assert Reader(world.store).count(RunFilter(among=among, version="rc3")) == 1
 
 
 def test_the_list_behind_a_number_can_be_turned_page_by_page(world: World) -> None:

@@ -156,6 +156,7 @@ def test_robustness_is_the_mean_over_tasks_of_variant_less_base() -> None:
     metric = metrics(made, conditions=CONDITIONS)["robustness"]
     assert metric.measure.shown.value == pytest.approx(-0.375)
     assert metric.beside["worst_variant"].shown.value == pytest.approx(-0.5)
+    assert "the link lists all settled runs" in metric.measure.text
     assert metric.guard["base_success"].shown.value == pytest.approx(0.75)
 
 
