@@ -147,40 +147,46 @@ GROUP BY grp, surface, grader, kind
 ORDER BY grp, surface, grader, kind;
 
 -- name: rules
--- A row without severity counts the runs that a policy judged: those it graded, and those it found a breach in.
 SELECT
     grp, policy, rule, severity,
     count() AS clusters,
     sum(toFloat64(n)) AS runs,
     sum(toFloat64(judged_n) * n) AS my,
     sum(toFloat64(n) * n) AS yy
-FROM
-(
-    SELECT grp, policy, one.1 AS rule, one.2 AS severity, one.3 AS n, judged_n
-    FROM
-    (
-        SELECT grp, cluster, policy, groupArray((rule, severity, n)) AS found, sumIf(n, severity = '') AS judged_n
-        FROM
-        (
-            SELECT grp, cluster, said.1 AS policy, said.2 AS rule, said.3 AS severity, count() AS n
-            FROM
-            (
-                SELECT
-                    grp, cluster,
-                    arrayFilter((grader, state) -> state = 'graded', graders, states) AS graded,
-                    arrayMap(policy -> (policy, '', ''), arrayDistinct(arrayConcat(graded, policies))) AS judged,
-                    arrayDistinct(arrayZip(policies, rules, severities)) AS broken
-                FROM (SELECT grp, cluster, graders, states, policies, rules, severities FROM ({{judged}}) WHERE {{scoped}})
-            )
-            ARRAY JOIN arrayConcat(judged, broken) AS said
-            GROUP BY grp, cluster, policy, rule, severity
-        )
-        GROUP BY grp, cluster, policy
-    )
-    ARRAY JOIN found AS one
-)
+FROM ({{ruled}})
 GROUP BY grp, policy, rule, severity
 ORDER BY grp, policy, rule, severity;
+
+-- name: ruled_runs
+SELECT grp, said.1 AS policy, said.2 AS rule, said.3 AS severity, 1 AS n, 1 AS judged_n FROM ({{said}});
+
+-- name: ruled_clusters
+SELECT grp, policy, one.1 AS rule, one.2 AS severity, one.3 AS n, judged_n
+FROM
+(
+    SELECT grp, cluster, policy, groupArray((rule, severity, n)) AS found, sumIf(n, severity = '') AS judged_n
+    FROM
+    (
+        SELECT grp, cluster, said.1 AS policy, said.2 AS rule, said.3 AS severity, count() AS n
+        FROM ({{said}})
+        GROUP BY grp, cluster, policy, rule, severity
+    )
+    GROUP BY grp, cluster, policy
+)
+ARRAY JOIN found AS one;
+
+-- name: said
+-- Of each run every policy that graded it or found a breach in it, without severity; then every rule that it broke.
+SELECT grp, cluster, arrayJoin(arrayConcat(judged, broken)) AS said
+FROM
+(
+    SELECT
+        grp, cluster,
+        arrayFilter((grader, state) -> state = 'graded', graders, states) AS graded,
+        arrayMap(policy -> (policy, '', ''), arrayDistinct(arrayConcat(graded, policies))) AS judged,
+        arrayDistinct(arrayZip(policies, rules, severities)) AS broken
+    FROM (SELECT grp, cluster, graders, states, policies, rules, severities FROM ({{judged}}) WHERE {{scoped}})
+);
 
 -- name: behind
 SELECT run_id, toUnixTimestamp64Nano(started_at) AS began

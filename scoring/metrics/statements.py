@@ -169,6 +169,8 @@ def compiled(
     words = {
         "units": named["sums_of_clusters" if units.clustered else "sums_of_runs"],
         "counted": named["counted"],
+        "ruled": named["ruled_clusters" if units.clustered else "ruled_runs"],
+        "said": named["said"],
         "parted": staged((*asked.parts, *_NAMED), named["judged"]),
         "judged": named["judged"],
         "verdicts": named["verdicts"],
