@@ -26,11 +26,34 @@ ORDER BY again_at DESC
 LIMIT 500;
 
 -- name: verdicts_made
-SELECT run_id, revision, toUnixTimestamp64Nano(judged_at) AS judged_at
+SELECT run_id, revision, toUnixTimestamp64Nano(judged_at) AS judged_at, graders, grader_versions
 FROM verdicts FINAL
 WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
     AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
     AND run_id IN JSONExtract({runs:String}, 'Array(String)');
+
+-- name: outdated_verdicts
+SELECT run_id, toUnixTimestamp64Nano(started_at) AS started,
+    arrayFilter(
+        (grader, version) -> has({names:Array(String)}, grader)
+            AND NOT has({present:Array(String)}, concat(grader, '\n', version)),
+        graders, grader_versions
+    ) AS outdated
+FROM verdicts FINAL
+WHERE started_at >= fromUnixTimestamp64Nano({after:Int64}, 'UTC')
+    AND (started_at > fromUnixTimestamp64Nano({after:Int64}, 'UTC') OR run_id > {after_id:String})
+    AND notEmpty(outdated)
+ORDER BY started_at, run_id, revision
+LIMIT {limit:UInt32};
+
+-- name: judged_by
+SELECT DISTINCT run_id
+FROM grader_status
+WHERE started_at >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
+    AND started_at <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+    AND (run_id, grader) IN JSONExtract({asked:String}, 'Array(Tuple(String, String))')
+    AND concat(grader, '\n', grader_version) IN {present:Array(String)}
+    AND state != 'waiting';
 
 -- name: statuses_of_runs
 SELECT {{columns}}

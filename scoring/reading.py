@@ -32,6 +32,8 @@ class RunJudgments:
     """One for each grader that is set up, and for those that judged and are set up no more."""
     labels: Sequence[LabelRow] = ()
     violations: Sequence[ViolationRow] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """The version of each grader that is set up: where it has looked, no other one speaks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +72,13 @@ class Judgments:
         statuses = self.stored.statuses(runs)
         labels = self.stored.labels(runs)
         violations = self.stored.violations_of(runs)
-        until = self.judged_until()
+        until, versions = self.judged_until(), dict(self.present_versions())
         return {
             run.run_id: RunJudgments(
                 statuses=self._whole(run, statuses.get(run.run_id, []), until),
                 labels=labels.get(run.run_id, []),
                 violations=violations.get(run.run_id, []),
+                versions=versions,
             )
             for run in runs
         }

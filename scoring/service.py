@@ -24,6 +24,7 @@ from scoring.judge import JUDGE, Judging, judge_job, retries_job, verdicts_job
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.watched import watched as metrics_watched
 from scoring.reading import Judgments
+from scoring.rollbacks import Rollbacks, rollbacks_job
 from scoring.router import build_router
 from scoring.scheduler import Scheduler
 from scoring.store import JudgmentReader, JudgmentWriter, StoredLedger
@@ -68,6 +69,7 @@ def build(
     stopping = threading.Event()
     graders = said.built(Means(store=store, stop=stopping.is_set))
     counters = Counters(metrics.registry)
+    versions = {grader.name: grader.version for grader in graders}
     stored, writer = JudgmentReader(store), JudgmentWriter(store)
     ledger = StoredLedger(store)
     judging = Judging(
@@ -75,7 +77,7 @@ def build(
         reader,
         stored,
         writer,
-        Verdicts(stored, writer),
+        Verdicts(stored, writer, versions),
         clock=clock,
         meter=counters,
         stop=stopping.is_set,
@@ -86,6 +88,9 @@ def build(
         judge_job(judging, reader, watermark),
         retries_job(judging, clock),
         verdicts_job(judging, reader, watermark),
+        rollbacks_job(
+            Rollbacks(versions, stored, reader, lambda runs: judging.runs(runs, ())), clock
+        ),
     ]
     if compared.plan is not None:
         own.append(looks_job(compared, lambda: ledger.last_end(JUDGE)))

@@ -74,6 +74,24 @@ class Made(NamedTuple):
     again_at: Nanos | None = None
 
 
+class Outdated(NamedTuple):
+    """Verdicts for which another version of a grader spoke than the one that is set up."""
+
+    heard: Sequence[RunId]
+    """Those of them that the version which is set up has judged, too."""
+    after: tuple[Nanos, RunId] | None
+    """Where the next ones begin; None behind the last."""
+
+
+class MadeVerdict(NamedTuple):
+    """Of which judgments a verdict is made."""
+
+    judged_at: Nanos
+    """When the last of them was made."""
+    versions: Mapping[str, str]
+    """The version of each grader that spoke, by name."""
+
+
 class JudgmentWriter:
     """Writes what graders said. Every write may come again."""
 
@@ -150,12 +168,46 @@ class JudgmentReader:
             runs.setdefault(RunId(row["run_id"]), set()).add(row["grader"])
         return runs
 
-    def verdicts_made(self, runs: Sequence[Run]) -> dict[tuple[str, int], Nanos]:
-        """Return up to which judgment the verdicts of runs and revisions speak."""
+    def verdicts_made(self, runs: Sequence[Run]) -> dict[tuple[str, int], MadeVerdict]:
+        """Return of which judgments the verdicts of runs and revisions are made."""
         return {
-            (row["run_id"], row["revision"]): Nanos(row["judged_at"])
+            (row["run_id"], row["revision"]): MadeVerdict(
+                Nanos(row["judged_at"]),
+                dict(zip(row["graders"], row["grader_versions"], strict=True)),
+            )
             for row in self._of_runs(self._sql["verdicts_made"], "verdicts_made", runs)
         }
+
+    def outdated(
+        self, versions: Mapping[str, str], after: tuple[Nanos, RunId], *, limit: int = 5_000
+    ) -> Outdated:
+        """Return a page of verdicts behind a run, oldest first; `versions`: those set up, by grader."""
+        present = [f"{name}\n{version}" for name, version in versions.items()]
+        found = self._store.read(
+            self._sql["outdated_verdicts"],
+            tag="scoring.outdated_verdicts",
+            after=after[0],
+            after_id=after[1],
+            limit=limit,
+            names=list(versions),
+            present=present,
+        )
+        if not found:
+            return Outdated(heard=(), after=None)
+        first, last = found[0], found[-1]
+        pairs = [(row["run_id"], grader) for row in found for grader in row["outdated"]]
+        heard = self._store.read(
+            self._sql["judged_by"],
+            tag="scoring.judged_by",
+            first=first["started"],
+            last=last["started"],
+            asked=orjson.dumps(pairs).decode(),
+            present=present,
+        )
+        return Outdated(
+            heard=[RunId(row["run_id"]) for row in heard],
+            after=(Nanos(last["started"]), RunId(last["run_id"])),
+        )
 
     def statuses(self, runs: Sequence[Run]) -> dict[RunId, list[StatusRow]]:
         """Return the statuses of some runs at their present revision."""

@@ -30,7 +30,7 @@ def verified(judged: RunJudgments) -> bool | None:
 
 
 def deciding(judged: RunJudgments) -> Sequence[LabelRow]:
-    """Return the labels that the verdict is made of: outcome, by the newest version of a grader."""
+    """Return the labels that the verdict is made of: outcome, by the version that speaks."""
     labels = [
         label
         for label in _present(judged)
@@ -40,21 +40,49 @@ def deciding(judged: RunJudgments) -> Sequence[LabelRow]:
     return code or [one for one in labels if one.kind is GraderKind.HUMAN]
 
 
-def newest(statuses: Sequence[StatusRow]) -> Mapping[str, StatusRow]:
-    """Return the status of each grader's newest version that looked, by grader."""
+Place = tuple[bool, Nanos, str]
+
+
+def place(grader: str, version: str, at: Nanos, versions: Mapping[str, str]) -> Place:
+    """Return how much a version that looked has to say: the one that is set up, else the newest.
+
+    A version that is set up anew and has judged nothing yet leaves the word to the one before; one
+    that was set back to has it again.
+    """
+    return versions.get(grader) == version, at, version
+
+
+def speaking(judged: RunJudgments) -> Mapping[str, StatusRow]:
+    """Return the status of each grader's version that speaks for it, by grader."""
+
+    def own(status: StatusRow) -> Place:
+        return place(status.grader, status.grader_version, status.at, judged.versions)
+
     found: dict[str, StatusRow] = {}
-    for status in statuses:
+    for status in judged.statuses:
         known = found.get(status.grader)
-        if status.state is not State.WAITING and (known is None or status.at >= known.at):
+        if status.state is not State.WAITING and (known is None or own(status) >= own(known)):
             found[status.grader] = status
     return found
 
 
+def breaches(judged: RunJudgments) -> Sequence[ViolationRow]:
+    """Return the breaches that count: those found by the version that speaks for its grader."""
+    graders = speaking(judged)
+    return [
+        one
+        for one in judged.violations
+        if (status := graders.get(one.policy)) is not None
+        and status.grader_version == one.policy_version
+        and one.place < status.violations
+    ]
+
+
 def verdict_row(run: Run, judged: RunJudgments, acts: Acts, *, at: Nanos) -> VerdictRow:
     """Return what is stored of a run at its present revision."""
-    graders = newest(judged.statuses)
+    graders = speaking(judged)
     labels = _present(judged)
-    broken = _Broken.of(graders, judged.violations)
+    broken = _Broken.of(graders, breaches(judged))
     passed = {label.grader: _told(label.passed) for label in labels}
     claims = [label for label in labels if label.claimed]
     people = [
@@ -123,13 +151,7 @@ class _Broken:
 
     @classmethod
     def of(cls, graders: Mapping[str, StatusRow], violations: Sequence[ViolationRow]) -> "_Broken":
-        counted = [
-            (one.policy, one.rule, str(one.severity))
-            for one in violations
-            if (status := graders.get(one.policy)) is not None
-            and status.grader_version == one.policy_version
-            and one.place < status.violations
-        ]
+        counted = [(one.policy, one.rule, str(one.severity)) for one in violations]
         surfaces = {name: status.surface for name, status in graders.items()}
         return cls(rules=list(dict.fromkeys(counted)), surfaces=surfaces)
 
@@ -143,7 +165,7 @@ class _Broken:
 
 
 def _present(judged: RunJudgments) -> Sequence[LabelRow]:
-    graders = newest(judged.statuses)
+    graders = speaking(judged)
     return [
         label
         for label in judged.labels

@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 from gnomon.clock import Nanos
 from gnomon.model import Run, RunId, Step
 from scoring.acts import acts_of
+from scoring.grading.port import State
 from scoring.grading.run import Judged
 from scoring.reading import RunJudgments
 from scoring.rows import LabelRow, StatusRow, VerdictRow, ViolationRow
-from scoring.store import JudgedKey, Made
-from scoring.verdict import verdict_row
+from scoring.store import JudgedKey, Made, MadeVerdict
+from scoring.verdict import Place, place, verdict_row
 
 T = TypeVar("T")
 
@@ -30,8 +32,8 @@ class JudgedRun:
 class Stored(Protocol):
     """What was judged, read back."""
 
-    def verdicts_made(self, runs: Sequence[Run]) -> Mapping[tuple[str, int], Nanos]:
-        """Return up to which judgment the verdicts of runs and revisions speak."""
+    def verdicts_made(self, runs: Sequence[Run]) -> Mapping[tuple[str, int], MadeVerdict]:
+        """Return of which judgments the verdicts of runs and revisions are made."""
 
     def statuses(self, runs: Sequence[Run]) -> dict[RunId, list[StatusRow]]:
         """Return the statuses of some runs at their present revision."""
@@ -51,25 +53,44 @@ class Writer(Protocol):
 
 
 class Verdicts:
-    """The verdicts of runs, as the judge keeps them."""
+    """The verdicts of runs, as the judge keeps them.
 
-    def __init__(self, stored: Stored, writer: Writer) -> None:
+    versions: the version of each grader that is set up, by name.
+    """
+
+    def __init__(
+        self, stored: Stored, writer: Writer, versions: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self._stored = stored
         self._writer = writer
+        self._versions = versions
 
     def lacking(self, runs: Sequence[Run], known: Mapping[JudgedKey, Made]) -> set[RunId]:
-        """Return the runs whose verdict is missing, or older than a judgment of theirs."""
-        newest: dict[tuple[str, int], Nanos] = {}
+        """Return the runs whose verdict is missing, older than a judgment of theirs, or of others.
+
+        Of others: another version of a grader speaks now, since gnomon.yaml went back to it.
+        """
+        last: dict[tuple[str, int], Nanos] = {}
+        speak: dict[tuple[str, int], dict[str, Place]] = {}
         for key, made in known.items():
-            place = (key.run_id, key.revision)
-            newest[place] = max(newest.get(place, Nanos(0)), made.at)
+            of = (key.run_id, key.revision)
+            last[of] = max(last.get(of, Nanos(0)), made.at)
+            if made.state is State.WAITING:
+                continue
+            own = place(key.grader, key.grader_version, made.at, self._versions)
+            graders = speak.setdefault(of, {})
+            graders[key.grader] = max(graders.get(key.grader, own), own)
         there = self._stored.verdicts_made(runs)
-        return {
-            run.run_id
-            for run in runs
-            if there.get((run.run_id, run.revision), Nanos(-1))
-            < newest.get((run.run_id, run.revision), Nanos(0))
-        }
+
+        def stands(of: tuple[str, int]) -> bool:
+            made, graders = there.get(of), speak.get(of, {})
+            return (
+                made is not None
+                and made.judged_at >= last.get(of, Nanos(0))
+                and made.versions == {name: version for name, (_, _, version) in graders.items()}
+            )
+
+        return {run.run_id for run in runs if not stands((run.run_id, run.revision))}
 
     def keep(self, judged: Sequence[JudgedRun], *, at: Nanos) -> None:
         """Write the verdicts of runs whose judgments are stored."""
@@ -78,7 +99,7 @@ class Verdicts:
         rows = [
             verdict_row(
                 one.run,
-                _together(before.get(one.run.run_id, RunJudgments()), one.judged),
+                self._together(before.get(one.run.run_id, RunJudgments()), one.judged),
                 acts_of(one.steps),
                 at=at,
             )
@@ -98,21 +119,21 @@ class Verdicts:
             for run in runs
         }
 
-
-def _together(before: RunJudgments, judged: Sequence[Judged]) -> RunJudgments:
-    """Return what stands of a run: the new judgments, and the old ones they do not replace."""
-    new = {(one.status.grader, one.status.grader_version) for one in judged}
-    return RunJudgments(
-        statuses=[
-            *(row for row in before.statuses if (row.grader, row.grader_version) not in new),
-            *(one.status for one in judged),
-        ],
-        labels=[
-            *(row for row in before.labels if (row.grader, row.grader_version) not in new),
-            *(one.label for one in judged if one.label is not None),
-        ],
-        violations=[
-            *(row for row in before.violations if (row.policy, row.policy_version) not in new),
-            *(row for one in judged for row in one.violations),
-        ],
-    )
+    def _together(self, before: RunJudgments, judged: Sequence[Judged]) -> RunJudgments:
+        """Return what stands of a run: the new judgments, and the old ones they do not replace."""
+        new = {(one.status.grader, one.status.grader_version) for one in judged}
+        return RunJudgments(
+            statuses=[
+                *(row for row in before.statuses if (row.grader, row.grader_version) not in new),
+                *(one.status for one in judged),
+            ],
+            labels=[
+                *(row for row in before.labels if (row.grader, row.grader_version) not in new),
+                *(one.label for one in judged if one.label is not None),
+            ],
+            violations=[
+                *(row for row in before.violations if (row.policy, row.policy_version) not in new),
+                *(row for one in judged for row in one.violations),
+            ],
+            versions=self._versions,
+        )

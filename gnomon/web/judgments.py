@@ -9,7 +9,7 @@ from gnomon.web.formats import cut, plural
 from scoring.grading.port import State
 from scoring.reading import RunJudgments
 from scoring.rows import LabelRow, StatusRow
-from scoring.verdict import deciding, verified
+from scoring.verdict import breaches, deciding, verified
 
 Verdict = Literal["pass", "fail", "unknown", "waiting"]
 _MOST = 40
@@ -87,12 +87,12 @@ def verdict_of(judged: RunJudgments) -> Verdict:
 
 def broken_rules(judged: RunJudgments) -> Sequence[str]:
     """Return the rules that a run broke, each once."""
-    return list(dict.fromkeys(f"{one.policy}/{one.rule}" for one in judged.violations))
+    return list(dict.fromkeys(f"{one.policy}/{one.rule}" for one in breaches(judged)))
 
 
 def broken_steps(judged: RunJudgments | None) -> Set[str]:
     """Return the spans of the calls that broke a rule."""
-    violations = () if judged is None else judged.violations
+    violations = () if judged is None else breaches(judged)
     return {one.steps[0] for one in violations if one.steps}
 
 
@@ -100,7 +100,7 @@ def pointed_at(judged: RunJudgments | None) -> Set[str]:
     """Return the spans that the judgments of a run show."""
     if judged is None:
         return frozenset()
-    shown = [one.steps for one in judged.violations[:_MOST]] + [
+    shown = [one.steps for one in breaches(judged)[:_MOST]] + [
         label.evidence for label in judged.labels
     ]
     return {span for spans in shown for span in spans[:_STEPS]}
@@ -114,6 +114,7 @@ def judgment(judged: RunJudgments, links: Mapping[str, StepLink]) -> Judgment:
 
     labels = {(label.grader, label.grader_version): label for label in judged.labels}
     broken = {(one.policy, one.policy_version) for one in judged.violations}
+    counted = breaches(judged)
     return Judgment(
         verdict=verdict_of(judged),
         by=", ".join(f"{label.grader} {label.grader_version}" for label in deciding(judged)),
@@ -125,9 +126,9 @@ def judgment(judged: RunJudgments, links: Mapping[str, StepLink]) -> Judgment:
                 message=one.message,
                 steps=steps(one.steps),
             )
-            for one in judged.violations[:_MOST]
+            for one in counted[:_MOST]
         ],
-        more=max(0, len(judged.violations) - _MOST),
+        more=max(0, len(counted) - _MOST),
         graders=[
             _line(status, labels.get((status.grader, status.grader_version)), steps, broken)
             for status in judged.statuses

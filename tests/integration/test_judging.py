@@ -284,9 +284,10 @@ def test_violations_turn_pages_without_losing_or_doubling_any(court: Court) -> N
 
 
 def test_jobs_tell_what_they_did_last_and_what_is_due(court: Court) -> None:
-    job, retries, verdicts = court.get("/v1/jobs")["items"]
+    job, retries, verdicts, rollbacks = court.get("/v1/jobs")["items"]
     assert (job["name"], job["last"], job["due"]) == ("judge", None, 0)
     assert (retries["name"], verdicts["name"]) == ("retries", "verdicts")
+    assert (rollbacks["name"], rollbacks["due"]) == ("rollbacks", 0)
     court.put(make_run(), *good("r"))
     court.clock.later(60)
     assert court.get("/v1/jobs")["items"][0]["due"] >= 5
