@@ -82,7 +82,7 @@ def build(
         meter=counters,
         stop=stopping.is_set,
     )
-    measured = MetricReader(store, metrics_watched(watch))
+    measured = MetricReader(store, metrics_watched(watch), versions)
     compared = CompareReader(store, measured, graders=graders, clock=clock)
     own = [
         judge_job(judging, reader, watermark),

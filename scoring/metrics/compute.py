@@ -24,6 +24,7 @@ from scoring.metrics.guards import (
     with_prices_told,
     with_usage_told,
 )
+from scoring.metrics.others import told_of
 from scoring.metrics.tooluse import Sides, tool_use_figure
 from scoring.stats.clusters import ratio_of
 from scoring.stats.rates import from_0
@@ -167,7 +168,8 @@ def cost_per_solved(group: Group) -> Figure:
         confidence=group.confidence,
         flags=[*group.flags(), *(["unverified"] if unknown else [])],
     )
-    return Figure(shown=shown, link=group.link("scoped"), hits=group.link("verified"), text=text)
+    figure = Figure(shown=shown, link=group.link("scoped"), hits=group.link("verified"), text=text)
+    return told_of(figure, group.others, ratio="completion")
 
 
 def model_calls(group: Group) -> Made:

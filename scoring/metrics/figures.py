@@ -53,6 +53,10 @@ class Figure:
         shown = replace(self.shown, high=None)
         return replace(self, shown=shown).flagged(LOWER_BOUND, text)
 
+    def saying(self, text: str) -> "Figure":
+        """Return this figure with a text before what it says."""
+        return replace(self, text="; ".join(t for t in (text, self.text) if t))
+
     def withheld(self, text: str) -> "Figure":
         """Return this figure without its number: NOT ENOUGH DATA."""
         return replace(self.without_number(), text="").flagged(NOT_ENOUGH, text)

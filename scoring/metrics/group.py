@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from scoring.metrics import moments
 from scoring.metrics.figures import Figure
 from scoring.metrics.moments import Moments, Own
+from scoring.metrics.others import Others, told_of
 from scoring.metrics.parts import BY_TASK, RATIOS
 from scoring.metrics.scope import BEHIND_PATH, Link, Scope
 from scoring.metrics.statements import Units
@@ -31,6 +32,8 @@ class Group:
     units: Units
     confidence: float = 0.95
     extra_flags: Sequence[str] = field(default=())
+    others: Sequence[Others] = ()
+    """Runs for which other versions of graders speak than those that are set up."""
 
     @property
     def by_task(self) -> bool:
@@ -121,12 +124,13 @@ class Group:
             confidence=self.confidence,
             flags=[*self.flags(), *(["unverified"] if open_ else [])],
         )
-        return Figure(
+        figure = Figure(
             shown=shown,
             link=self.link(ratio.m),
             hits=self.link(ratio.y),
             text=self._why_none(left_out) if found is None else self.counted(own, seen),
         )
+        return told_of(figure, self.others, ratio=name)
 
     def counted(self, own: Own | None, seen: Moments) -> str:
         """Return what the runs behind a mean over tasks come to: links list runs, not tasks."""
@@ -152,8 +156,7 @@ class Group:
         if not unknown:
             return share
         if unknown < runs:
-            text = f"{unknown} of {runs} runs are not verified"
-            return replace(share, text="; ".join(said for said in (text, share.text) if said))
+            return share.saying(f"{unknown} of {runs} runs are not verified")
         text = "no run is verified: add a grader of surface outcome (an outcome_check) to graders"
         waiting = self.sums.parts["not_summed_up"]
         if waiting:
@@ -167,7 +170,7 @@ class Group:
         if not unknown:
             return share
         if unknown < claims:
-            return replace(share, text=f"{unknown} of {claims} claims are not verified")
+            return share.saying(f"{unknown} of {claims} claims are not verified")
         text = "no claim is verified: add a grader of surface outcome (an outcome_check) to graders"
         return replace(share.without_number(), text=text, missing=("verified",))
 
@@ -185,7 +188,8 @@ class Group:
             confidence=self.confidence,
             flags=self.flags(),
         )
-        return Figure(shown=shown, link=self.link(ratio.m))
+        figure = Figure(shown=shown, link=self.link(ratio.m))
+        return told_of(figure, self.others, ratio=name) if ratio.m == "verified" else figure
 
     def quantile(
         self, values: Sequence[float], q: float, *, part: str, scale: str, per: float = 1.0,

@@ -146,6 +146,30 @@ FROM
 GROUP BY grp, surface, grader, kind
 ORDER BY grp, surface, grader, kind;
 
+-- name: others_at_all
+SELECT count() AS n
+FROM
+(
+    SELECT 1 FROM verdicts
+    WHERE arrayExists(
+        (name, version) -> has({names:Array(String)}, name) AND NOT has({present:Array(String)}, concat(name, '\n', version)),
+        graders, grader_versions
+    )
+    LIMIT 1
+);
+
+-- name: others
+SELECT grp, grader, surface, count() AS runs
+FROM
+(
+    SELECT grp, name AS grader, own AS surface
+    FROM (SELECT grp, graders, grader_versions, surfaces FROM ({{judged}}) WHERE {{scoped}})
+    ARRAY JOIN graders AS name, grader_versions AS version, surfaces AS own
+    WHERE has({names:Array(String)}, name) AND NOT has({present:Array(String)}, concat(name, '\n', version))
+)
+GROUP BY grp, grader, surface
+ORDER BY grp, grader, surface;
+
 -- name: rules
 SELECT
     grp, policy, rule, severity,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -24,6 +25,7 @@ from scoring.metrics.compute import nine
 from scoring.metrics.conditions import Condition
 from scoring.metrics.figures import Guarded
 from scoring.metrics.group import Group
+from scoring.metrics.others import Others, others_of
 from scoring.metrics.pulse import Beat, Pulse, beat, pulse
 from scoring.metrics.ruled import RuleCount, Ruled, ruled_of
 from scoring.metrics.rules import RuleReport
@@ -38,6 +40,7 @@ from scoring.metrics.watched import MetricsWatched
 _PERIODS = {"week": dt.timedelta(weeks=1), "day": dt.timedelta(days=1)}
 _LISTED = 2_000
 """So many runs are handed on by id; more by the question that finds them."""
+_NOBODY: Mapping[str, str] = MappingProxyType({})
 _JOINS = {"max_bytes_before_external_join": 2 * 1024**3}
 
 
@@ -111,8 +114,14 @@ class Which:
 class MetricReader:
     """What pages and API ask; every number comes with its guard and its runs."""
 
-    def __init__(self, store: Store, watched: MetricsWatched) -> None:
+    def __init__(
+        self, store: Store, watched: MetricsWatched, versions: Mapping[str, str] = _NOBODY
+    ) -> None:
         self.watched = watched
+        self._versions = versions
+        """Of each grader that is set up, by name."""
+        self._unmixed = ""
+        """The version of the data of which none speaks of another version."""
         self._store = store
         self.units = Units(
             cluster_by=watched.cluster_by,
@@ -245,10 +254,30 @@ class MetricReader:
         found = [of_row(row, asked) for row in rows]
         if not found and by == ALL:
             found = [Sums()]
+        others = self._others(scope, by)
         return [
-            Group(sums=sums, scope=narrowed(scope, by, sums.group), units=self.units)
+            Group(
+                sums=sums, scope=narrowed(scope, by, sums.group), units=self.units,
+                others=others.get(sums.group, ()),
+            )
             for sums in found
-        ]
+        ]  # fmt: skip
+
+    def _others(self, scope: Scope, by: str) -> dict[str, Sequence[Others]]:
+        """Return for which runs other versions speak; as a rule none, which is soon told."""
+        if not self._versions or self._unmixed == (data := self.data_version()):
+            return {}
+        present = [f"{name}\n{version}" for name, version in self._versions.items()]
+        asked = {"names": list(self._versions), "present": present}
+        (row,) = self._store.read(
+            load("scoring.metrics")["others_at_all"], tag="scoring.others_at_all", bind=asked
+        )
+        if not row["n"]:
+            self._unmixed = data
+            return {}
+        rows = self._read(statement("others", scope, self.units, by=by), "scoring.others", **asked)
+        grouped = groupby(rows, key=itemgetter("grp"))
+        return {group: [others_of(row, self._versions) for row in some] for group, some in grouped}
 
     def data_version(self) -> str:
         """Return a short text that changes when any run or verdict does; answered in a millisecond."""

@@ -8,6 +8,7 @@ from scoring.metrics import moments
 from scoring.metrics.figures import Figure
 from scoring.metrics.group import Group
 from scoring.metrics.moments import NOTHING, Moments
+from scoring.metrics.others import told_of
 from scoring.metrics.scope import BEHIND_PATH, Link
 from scoring.stats.rates import zero_event_upper
 from scoring.stats.results import Estimate
@@ -83,9 +84,10 @@ def broken_share(group: Group, rule: RuleCount, ruled: Ruled) -> Figure:
     query = group.scope.query()
     of = {**query, "grader": rule.policy, "verdict": "graded"}
     broke = {**query, "rule": f"{rule.policy}/{rule.rule}"}
-    return Figure(
+    figure = Figure(
         shown=shown,
         link=Link(path=BEHIND_PATH, query=of, runs=judged.runs),
         hits=Link(path=BEHIND_PATH, query=broke, runs=rule.runs),
         text=rule.severity,
     )
+    return told_of(figure, group.others, grader=rule.policy)

@@ -24,6 +24,7 @@ from scoring.metrics.guards import (
     with_usage_told,
 )
 from scoring.metrics.moments import Moments, Own
+from scoring.metrics.others import told_of
 from scoring.metrics.ruled import Ruled, broken_share
 from scoring.metrics.scope import BEHIND_PATH, Link
 from scoring.stats.shown import shown_rate
@@ -123,12 +124,13 @@ def _passes(group: Group, count: GraderCount) -> Figure:
     elif group.by_task:
         text = f"{text}; {group.counted(count.own, count.seen)}"
     query = {**group.scope.query(), "grader": count.grader}
-    return Figure(
+    figure = Figure(
         shown=shown,
         text=text,
         link=Link(path=BEHIND_PATH, query={**query, "verdict": "any"}, runs=count.seen.runs),
         hits=Link(path=BEHIND_PATH, query={**query, "verdict": "pass"}, runs=count.seen.hits),
     )
+    return told_of(figure, group.others, grader=count.grader)
 
 
 def outcome(group: Group) -> dict[str, Figure]:

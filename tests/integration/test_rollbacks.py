@@ -120,3 +120,47 @@ def test_the_page_of_a_run_tells_the_verdict_that_numbers_count(store: Store) ->
     assert verdict_of(court.scoring.reader.of(run)) == "fail"
     start(court, FIRST)
     assert verdict_of(court.scoring.reader.of(run)) == "pass"
+
+
+def told(court: Court) -> dict[str, tuple[bool, str]]:
+    """Return of some figures whether they are flagged, and what they say."""
+    (report,) = court.scoring.metrics.metrics(Scope())
+    (surfaces,) = court.scoring.metrics.surfaces(Scope())
+    (pulse,) = court.scoring.metrics.pulse(Scope())
+    outcome = next(one for one in surfaces.surfaces if one.name == "outcome")
+    figures = {
+        "completion": report.metric("completion").measure,
+        "aborted": report.metric("completion").guard["aborted"],
+        "cost": report.metric("cost").measure,
+        "grader": outcome.figures["grader right"],
+        "first page": pulse.pass_rate.measure,
+    }
+    return {
+        name: ("other_grader_version" in one.shown.flags, one.text) for name, one in figures.items()
+    }
+
+
+def test_a_number_that_stems_from_another_version_says_so_and_names_the_mend(store: Store) -> None:
+    mend = (
+        "of 4 runs another version of right speaks than 2, which is set up and has judged"
+        " none of them: gnomon graders backfill right"
+    )
+    court = Court(store, FIRST)
+    for name in "abcd":
+        court.put(make_run(name, output='{"right": true}', complete=True, cost_usd=1.0))
+    court.tick()
+    assert not any(flagged for flagged, _ in told(court).values())
+    start(court, SECOND)
+    found = told(court)
+    for name in ("completion", "cost", "grader", "first page"):
+        assert found[name][0], name
+        assert found[name][1].endswith(mend), name
+    assert found["aborted"] == (False, ""), "no grader has a part in it"
+    court.put(make_run("e", output='{"right": true}', complete=True, cost_usd=1.0))
+    court.tick()
+    assert told(court)["completion"] == (True, mend), "e is judged by version 2"
+    backfill(court)
+    assert not any(flagged for flagged, _ in told(court).values())
+    start(court, FIRST)
+    of_one = mend.replace("of 4 runs", "of 1 run").replace("than 2", "than 1")
+    assert told(court)["completion"] == (True, of_one), "version 1 never judged e"
