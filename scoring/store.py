@@ -20,11 +20,9 @@ from scoring import statements as st
 from scoring.grading.port import Grader, State
 from scoring.grading.run import Judged
 from scoring.jobs import Done
+from scoring.retries import MADE_UP_FOR
 from scoring.rows import LabelRow, StatusRow, VerdictRow, ViolationRow, WindowRow
 from scoring.statements import ViolationFilter, ViolationPosition
-
-_DAY = 86_400_000_000_000
-"""How long after its time a try is still made up for, when the process stood still."""
 
 _MANY = 500
 """Runs in one statement; more go in several."""
@@ -160,7 +158,7 @@ class JudgmentReader:
             self._sql["due"],
             tag="scoring.due",
             now=now,
-            since=now - _DAY,
+            since=now - MADE_UP_FOR,
             graders=[f"{grader.name}\n{grader.version}" for grader in graders],
         )
         runs: dict[RunId, set[str]] = {}

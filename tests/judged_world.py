@@ -134,7 +134,8 @@ class World:
     def label(
         self, run: Run, grader: str, surface: Surface, *, version: str = "1", violations: int = 0,
         kind: GraderKind = GraderKind.CODE, at: int = 0, state: State = State.GRADED,
-        held: Sequence[Held] = (), **said: Any,
+        held: Sequence[Held] = (), tries: int = 0, again_at: Nanos | None = None, summed: bool = True,
+        **said: Any,
     ) -> None:  # fmt: skip
         given = {
             **self._of(run), "grader": grader, "grader_version": version, "surface": surface,
@@ -144,10 +145,14 @@ class World:
             label = LabelRow(**given, **said)
             self._put("labels", label)
             self._said(run)[1].append(label)
-        status = StatusRow(**given, **held_columns(held), state=state, violations=int(violations))
+        status = StatusRow(
+            **given, **held_columns(held), state=state, violations=int(violations), tries=tries,
+            again_at=again_at,
+        )  # fmt: skip
         self._put("grader_status", status)
         self._said(run)[0].append(status)
-        self.sum_up(run)
+        if summed:
+            self.sum_up(run)
 
     def sum_up(self, run: Run) -> None:
         """Write the verdict that follows from everything that was written of a run."""

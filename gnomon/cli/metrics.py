@@ -190,6 +190,8 @@ def _comparison(answer: JsonValue) -> None:
 
 def _look(look: JsonValue) -> str:
     reason = f"{look['verdict']}: {look['reason']}"
+    if look["undecided"] is not None:
+        reason += f"; {look['undecided']['text']}"
     return (
         f"{reason}, n = {look['n']}, looked at {show.when(look['seen_at'])} by {look['taken_by']}"
     )

@@ -173,7 +173,8 @@ def _looks(ruling: Ruling | None) -> Sequence[str]:
     ]
     decided = ruling.looks and ruling.looks[-1].decided
     if not decided and len(told) < len(sizes):
-        told.append(f"look {len(told) + 1} of {len(sizes)} comes at n = {count(sizes[len(told)])}")
+        comes = "comes at" if ruling.waits is None else "waits, with its"
+        told.append(f"look {len(told) + 1} of {len(sizes)} {comes} n = {count(sizes[len(told)])}")
     return told
 
 

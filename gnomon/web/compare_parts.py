@@ -128,7 +128,7 @@ def verdict(ruling: Ruling) -> Said:
     """Return the verdict of a rule as word, look and sentence."""
     word = ruling.decision.verdict
     looks = {Verdict.PASS: "ok", Verdict.FAIL: "error", Verdict.NOT_ENOUGH_DATA: "unknown"}
-    reason = ruling.decision.reason
+    reason = ruling.reason
     comma = ";" if ruling.late else ","
     missing = f"{comma} n = {count(ruling.n)}" if ruling.plan is not None else ""
     if ruling.decision.missing:

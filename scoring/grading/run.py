@@ -25,6 +25,7 @@ from scoring.grading.port import (
 )
 from scoring.grading.redaction import told
 from scoring.policies.verdict import Held
+from scoring.retries import TRIES, next_try
 from scoring.rows import LabelRow, StatusRow, ViolationRow, held_columns
 
 _LONGEST = 2_000
@@ -35,12 +36,6 @@ _MOST_STEPS, _LONGEST_ID = 100, 128
 
 _MOST_BREACHES = 1_000
 """Breaches kept of one judgment."""
-
-_MINUTE = 60_000_000_000
-_DELAYS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, 40 * _MINUTE)
-"""How long to wait after each try at a world that does not answer for now."""
-
-_TRIES = len(_DELAYS) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +112,12 @@ def rows_of(
             failed = _tried(answer, tries + 1) if for_now else answer
             status = _status(grader, run, State.FAILED, failed.reason, at)
             if for_now:
-                wait = _DELAYS[tries] if tries < len(_DELAYS) else None
-                again_at = None if wait is None else Nanos(at + wait)
-                status = replace(status, tries=tries + 1, again_at=again_at)
+                status = replace(status, tries=tries + 1, again_at=next_try(at, tries))
             return Judged(status=status, label=None, violations=())
 
 
 def _tried(failed: GraderFailed, tries: int) -> GraderFailed:
-    told = f"try {tries} of {_TRIES}" if tries < _TRIES else f"{tries} tries, none follows"
+    told = f"try {tries} of {TRIES}" if tries < TRIES else f"{tries} tries, none follows"
     reason = f"{_cut(failed.reason, _LONGEST - 100)} ({told})"
     return replace(failed, reason=reason)
 

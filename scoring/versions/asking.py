@@ -1,7 +1,7 @@
 """What comparisons ask of the store: rows of `queries.sql` as the nouns of this package."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from collector.reading import relations
@@ -9,16 +9,18 @@ from gnomon.clock import Nanos
 from gnomon.store import Store
 from gnomon.store.sql import load
 from gnomon.store.statements import filled
+from scoring.grading.port import Grader
 from scoring.metrics.guards import COMPLETENESS
 from scoring.metrics.parts import condition
 from scoring.metrics.scope import Scope
 from scoring.metrics.statements import Units, compiled
 from scoring.metrics.watched import Measured
+from scoring.retries import LEFT, MADE_UP_FOR
 from scoring.versions import guard
 from scoring.versions.cells import Alike, Cell
 from scoring.versions.force import Ran
 from scoring.versions.guard import Broken, Guard
-from scoring.versions.looks import Start
+from scoring.versions.looks import Start, TakenLook, Undecided
 from scoring.versions.manifests import Manifests, PinRow, manifests
 from scoring.versions.setting import SURFACE
 from scoring.versions.tasks import TaskRuns, task_of
@@ -27,6 +29,9 @@ _ARRIVAL = ("agent_version", "business_keys", "last_received_at")
 _PLACES = ("agent_name", "agent_version", "environment", "origin", "business_keys")
 ALL_TRIALS = 2**32 - 1
 _NOBODY = "false"
+
+_LATELY = 3_600_000_000_000
+"""How long a verdict that lags behind its judgments is waited for: a crash may have left it."""
 
 PASSED: Mapping[Measured, tuple[str, str]] = {
     "completion": (condition("verified"), condition("unverified")),
@@ -53,11 +58,20 @@ class Sides:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """Runs whose verdict can still come."""
+    """Runs whose verdict can still come, or change by itself."""
 
     open: int
     settled: int
     unjudged: int
+    again: int
+    """Runs with a grader that got no answer and is asked again."""
+    behind: int
+    """Runs with a judgment that their verdict does not hold yet."""
+    graders: Sequence[str]
+    """Who is asked again."""
+    next_at: Nanos
+    until: Nanos
+    """From when on, and when for the last time; 0 where nobody is."""
 
 
 class Asking:
@@ -193,14 +207,54 @@ class Asking:
         )  # fmt: skip
 
     def pending(
-        self, asked: Sides, tasks: Sequence[str] = (), *, trials: int | None = None
-    ) -> Pending:
-        """Return the runs whose verdict can still come: of each task and side the first so many."""
+        self, asked: Sides, tasks: Sequence[str] = (), *, trials: int | None = None,
+        graders: Sequence[Grader] = (), now: Nanos,
+    ) -> Pending:  # fmt: skip
+        """Return the runs whose verdict can still come: of each task and side the first so many.
+
+        graders: who may still judge; one that is not among them is not waited for.
+        """
         (row,) = self._read(
             "pending", asked.scope, versions=asked.versions, tasks=list(tasks),
             trials=trials or ALL_TRIALS,
+            graders=[f"{grader.name}\n{grader.version}" for grader in graders],
+            since_try=now - MADE_UP_FOR, lately=now - _LATELY, left=list(LEFT),
         )  # fmt: skip
-        return Pending(**{name: int(number) for name, number in row.items()})
+        row["graders"] = tuple(row.pop("again_graders"))
+        return Pending(**row)
+
+    def undecided(
+        self, asked: Sides, compared: str, *, trials: int | None = None,
+        tasks: Sequence[str] = (), weeks: Sequence[int] = (),
+    ) -> Undecided | None:  # fmt: skip
+        """Return the compared runs of which nobody can tell, and what became of their graders."""
+        more: dict[str, Any] = {"weeks": list(weeks)}
+        if compared == "tried":
+            more = {"trials": trials or ALL_TRIALS, "tasks": list(tasks) or [""]}
+        (row,) = self._read(
+            "undecided", asked.scope, compared=compared,
+            words={"undecided": PASSED[asked.metric][1]},
+            versions=asked.versions, surface=SURFACE[asked.metric], **more,
+        )  # fmt: skip
+        if not row["runs"]:
+            return None
+        return Undecided(
+            runs=int(row["runs"]),
+            run_ids=tuple(row["run_ids"]),
+            first=Nanos(row["first"]),
+            why={words: int(n) for words, n in zip(*row["why"], strict=True)},
+        )
+
+    def decided_since(self, asked: Sides, look: TakenLook) -> int:
+        """Return of how many runs that a look could not tell of it can be told now."""
+        if look.undecided is None:
+            return 0
+        window = replace(asked.scope, since=look.undecided.first, until=Nanos(look.until + 1))
+        (row,) = self._read(
+            "decided_since", window, words={"undecided": PASSED[asked.metric][1]},
+            run_ids=list(look.undecided.run_ids),
+        )  # fmt: skip
+        return int(row["runs"])
 
     def units_by_age(self, scope: Scope) -> dict[str, int]:
         """Return the units of every version, the version that ran first first."""

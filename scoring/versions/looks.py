@@ -32,6 +32,56 @@ TakenBy = Literal["job", "request"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """Why a look whose units are there is not taken yet."""
+
+    text: str
+    passing: bool = False
+    """Whether it ends by itself, at the latest when nobody asks any more."""
+    next_at: Nanos | None = None
+    """When the first of its graders is asked again."""
+    until: Nanos | None = None
+    """When the last of them is asked for the last time."""
+
+    def as_json(self) -> JsonValue:
+        """Return the reason, and by when it is over where that is known."""
+        moments = {"next_at": self.next_at, "until": self.until}
+        return {
+            "text": self.text,
+            **{name: None if at is None else rfc3339(at) for name, at in moments.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undecided:
+    """Runs of a look of which nobody could tell, and nobody would be asked again."""
+
+    runs: int
+    run_ids: Sequence[str]
+    """At most 1,000."""
+    first: Nanos
+    """The earliest start among them."""
+    why: Mapping[str, int]
+    """What became of which grader: in how many of them."""
+
+    @property
+    def text(self) -> str:
+        """How many, why, and what that does to the limits."""
+        them = "1 run" if self.runs == 1 else f"{self.runs} runs"
+        why = ", ".join(f"{word} in {one}" for word, one in self.why.items()) or "no grader judged"
+        return f"{them} could not be told ({why}), so the limits are of the worst and the best case"
+
+    def as_json(self) -> JsonValue:
+        """Return how many, why, and the runs to read."""
+        return {
+            "runs": self.runs,
+            "text": self.text,
+            "why": dict(self.why),
+            "run_ids": list(self.run_ids[:20]),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TakenLook:
     """What was seen at one planned look."""
 
@@ -47,6 +97,8 @@ class TakenLook:
     """Who took it: the job when it was due, or whoever asked before the job could."""
     tasks: TaskComparison | None = None
     live: LiveFound | None = None
+    undecided: Undecided | None = None
+    """What was missing for good when it was taken; None: nothing."""
 
     @property
     def decided(self) -> bool:
@@ -63,6 +115,7 @@ class TakenLook:
             "taken_by": self.by,
             "verdict": self.decision.verdict.value,
             "reason": self.decision.reason,
+            "undecided": None if self.undecided is None else self.undecided.as_json(),
         }
 
 
@@ -125,7 +178,7 @@ def reached(starts: Iterable[Start], *, base: str, cand: str) -> list[tuple[Nano
     return grown
 
 
-Look = Callable[[int, int], TakenLook | str]
+Look = Callable[[int, int], TakenLook | Waiting]
 """Given the number of a look and its n: what is seen, or why it has to wait."""
 
 
@@ -141,7 +194,7 @@ def until_decided(taken: Iterable[TakenLook]) -> list[TakenLook]:
 
 def take(
     sizes: Sequence[int], units: int, taken: Sequence[TakenLook], look: Look
-) -> tuple[list[TakenLook], str]:
+) -> tuple[list[TakenLook], Waiting | None]:
     """Return the looks taken so far and those that are due now, and what the next waits for."""
     done = list(taken)
     while len(done) < len(sizes) and not (done and done[-1].decided):
@@ -149,7 +202,7 @@ def take(
         if units < n:
             break
         found = look(len(done) + 1, n)
-        if isinstance(found, str):
+        if isinstance(found, Waiting):
             return done, found
         done.append(found)
-    return done, ""
+    return done, None

@@ -123,22 +123,12 @@ ORDER BY version, at_task, policy, rule;
 SELECT
     countIf(state = 'open') AS open,
     countIf({{scoped}}) AS settled,
-    countIf(
-        {{scoped}} AND (
-            NOT looked
-            OR (run_id, revision) IN (
-                SELECT run_id, revision
-                FROM
-                (
-                    SELECT run_id, revision, grader, argMax(state, at) AS last_state
-                    FROM grader_status
-                    WHERE {{bounds}}
-                    GROUP BY run_id, revision, grader
-                )
-                WHERE last_state = 'waiting'
-            )
-        )
-    ) AS unjudged
+    countIf({{scoped}} AND (NOT looked OR s.waiting)) AS unjudged,
+    countIf({{scoped}} AND looked AND s.again) AS again,
+    countIf({{scoped}} AND looked AND s.behind) AS behind,
+    arraySort(groupUniqArrayArrayIf(s.graders, {{scoped}} AND looked)) AS again_graders,
+    toUnixTimestamp64Nano(minIf(s.next_at, {{scoped}} AND s.again)) AS next_at,
+    maxIf(s.until, {{scoped}} AND s.again) AS until
 FROM
 (
     SELECT *, ifNull(agent_version, '') AS version
@@ -147,7 +137,75 @@ FROM
         AND (empty({tasks:Array(String)}) OR task IN {tasks:Array(String)})
     ORDER BY task, version, started_at, run_id
     LIMIT {trials:UInt32} BY task, version
+) AS p
+LEFT JOIN
+(
+    SELECT g.*, g.newest > v.judged_until AS behind
+    FROM
+    (
+        SELECT
+            run_id, revision,
+            countIf(last_state = 'waiting' AND own) > 0 AS waiting,
+            countIf(asked_again) > 0 AS again,
+            groupArrayIf(toString(grader), asked_again) AS graders,
+            minIf(assumeNotNull(again_at), asked_again) AS next_at,
+            maxIf(toUnixTimestamp64Nano(assumeNotNull(again_at)) + {left:Array(Int64)}[tries], asked_again) AS until,
+            maxIf(at, at > fromUnixTimestamp64Nano({lately:Int64}, 'UTC')) AS newest
+        FROM
+        (
+            SELECT
+                run_id, revision, grader, state AS last_state, tries, again_at, at,
+                concat(grader, '\n', grader_version) IN {graders:Array(String)} AS own,
+                own AND last_state = 'failed'
+                    AND ifNull(again_at > fromUnixTimestamp64Nano({since_try:Int64}, 'UTC'), 0) AS asked_again
+            FROM grader_status FINAL
+            WHERE (started_at, run_id, grader, grader_version, revision) IN
+                (
+                    SELECT started_at, run_id, grader, grader_version, revision
+                    FROM grader_status
+                    WHERE {{bounds}} AND (
+                        state = 'waiting'
+                        OR again_at > fromUnixTimestamp64Nano({since_try:Int64}, 'UTC')
+                        OR at > fromUnixTimestamp64Nano({lately:Int64}, 'UTC')
+                    )
+                )
+        )
+        GROUP BY run_id, revision
+    ) AS g
+    LEFT JOIN
+    (
+        SELECT run_id, revision, max(judged_at) AS judged_until
+        FROM verdicts
+        WHERE {{bounds}} AND judged_at > fromUnixTimestamp64Nano({lately:Int64}, 'UTC')
+        GROUP BY run_id, revision
+    ) AS v ON v.run_id = g.run_id AND v.revision = g.revision
+) AS s ON s.run_id = p.run_id AND s.revision = p.revision;
+
+-- name: undecided
+SELECT
+    count() AS runs,
+    arraySort(groupArray(1000)(run_id)) AS run_ids,
+    toUnixTimestamp64Nano(min(started_at)) AS first,
+    sumMap(silent, arrayMap(one -> 1, silent)) AS why
+FROM
+(
+    SELECT
+        run_id, started_at,
+        arrayMap(
+            one -> concat(one.1, ' ', one.2),
+            arrayFilter(
+                one -> one.2 != 'graded' AND one.3 = {surface:String},
+                arrayZip(graders, states, surfaces)
+            )
+        ) AS silent
+    FROM ({{compared}})
+    WHERE {{undecided}}
 );
+
+-- name: decided_since
+SELECT countIf({{scoped}} AND NOT ({{undecided}})) AS runs
+FROM ({{judged}})
+WHERE run_id IN {run_ids:Array(String)};
 
 -- name: pins
 SELECT ifNull(agent_version, '') AS version, pin, value, count() AS runs

@@ -1,9 +1,9 @@
 """Comparisons of two versions, read from what is stored and judged by the rule written before."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from gnomon.clock import Clock, Nanos, to_nanos, utc_now
+from gnomon.clock import Clock, Nanos, utc_now
 from gnomon.errors import InputError
 from gnomon.model import Origin
 from gnomon.store import Store
@@ -11,7 +11,6 @@ from scoring.grading.port import Grader, Surface
 from scoring.metrics.reader import MetricReader
 from scoring.metrics.scope import Scope
 from scoring.metrics.watched import Measured, RuleSection
-from scoring.stats.gates import Decision, Verdict
 from scoring.stats.results import Difference
 from scoring.versions import looks, rule
 from scoring.versions.answers import (
@@ -24,18 +23,17 @@ from scoring.versions.answers import (
     untested,
 )
 from scoring.versions.asking import Asking, Sides
-from scoring.versions.cells import common
 from scoring.versions.guard import Guard
-from scoring.versions.live import LiveFound, between_weeks
-from scoring.versions.looks import Look, TakenBy, TakenLook, Unit
-from scoring.versions.mix import mix
+from scoring.versions.live import LiveFound
+from scoring.versions.looking import LEVEL, Looking, Tried
+from scoring.versions.looks import TakenBy, TakenLook, Unit, Waiting
+from scoring.versions.readiness import Readiness
 from scoring.versions.registry import Registry, Ruled
 from scoring.versions.rule import Plan
 from scoring.versions.ruling import Ruling, Silence
 from scoring.versions.setting import Setting
 from scoring.versions.store import RuleBook
-from scoring.versions.strata import Pair
-from scoring.versions.tasks import FIRST_TRIALS, TaskComparison, TaskRuns, any_time_of, on_tasks
+from scoring.versions.tasks import FIRST_TRIALS, TaskComparison, any_time_of, on_tasks
 
 JUDGING = frozenset({Surface.OUTCOME, Surface.POLICY})
 """Surfaces whose graders say what passes and what breaks a rule."""
@@ -45,12 +43,6 @@ NO_OTHERS = "the rule is about {about} and says nothing of other runs; ask for t
 OTHER_MIX = (
     "the rule takes out the mix of {mix} and says nothing of the numbers inside another slice"
 )
-
-_LEVEL = 0.95
-"""Of what no rule is written about, and of guards."""
-
-Tried = dict[str, TaskRuns]
-"""Task: the runs of one version."""
 
 
 class CompareReader:
@@ -65,7 +57,11 @@ class CompareReader:
         """The rule of gnomon.yaml with all that its answer depends on."""
         self._metrics = metrics
         self._asking = Asking(store, metrics.units)
-        self._clock = clock
+        self._looking = Looking(
+            asking=self._asking,
+            ready=Readiness(self._asking, graders, clock=clock),
+            clock=clock,
+        )
         self._registry = Registry(self.plan, RuleBook(store), self._asking, clock=clock)
 
     @property
@@ -104,7 +100,7 @@ class CompareReader:
         units = looks.units_in_time(new, old, trials=trials)
         if isinstance(plan, Silence):
             comparison = on_tasks(new, old)
-            guard = self._task_guard(asked, units, None)
+            guard = self._looking.task_guard(asked, units, None)
             shown = honest(untested(comparison.difference), guard)
             comparison = replace(comparison, difference=shown)
             ruling = self._registry.silent(plan, guard, shown.n)
@@ -124,16 +120,16 @@ class CompareReader:
     def _tasks_ruled(
         self, asked: Sides, plan: Plan, units: Sequence[Unit], new: Tried, old: Tried
     ) -> tuple[TaskComparison, Guard, Ruling]:
-        look = self._task_look(asked, plan, units, new, old)
+        look = self._looking.at_tasks(asked, plan, units)
         ruled = self._registry.ruled(plan, asked, len(units), look)
         last = ruled.last
         if last is not None and last.tasks is not None:
-            return last.tasks, last.guard, self._registry.ruling(ruled, ruled.decision)
+            return last.tasks, last.guard, self._after(asked, ruled, last)
         found = on_tasks(*_only(units, new, old), confidence=plan.confidence)
         found = replace(found, difference=bare(found.difference, WITHHELD))
-        guard = self._task_guard(asked, units, plan.trials)
+        guard = self._looking.task_guard(asked, units, plan.trials)
         decision = ruled.decision
-        if not (ruled.waits or self._waits(asked, units, plan.trials)):
+        if not (ruled.waits or self._looking.ready.waits_for_rules(asked, units, plan.trials)):
             # Invariants wait for no look: a new violation fails once both sides are judged.
             decision = guard.over(decision, known=plan.violations_known)
         return found, guard, self._registry.ruling(ruled, decision)
@@ -152,7 +148,7 @@ class CompareReader:
         if isinstance(plan, Plan) and name != (plan.mix or None):
             plan = Silence(why=OTHER_MIX.format(mix=plan.mix))
         if isinstance(plan, Silence):
-            found, guard = self._weeks(asked, name, confidence=_LEVEL)
+            found, guard = self._looking.weeks(asked, name, confidence=LEVEL)
             found = for_reading(found, guard)
             ruling = self._registry.silent(plan, guard, found.deciding.n)
         else:
@@ -172,8 +168,8 @@ class CompareReader:
         ruled = self._weeks_looked(asked, plan, "request")
         last = ruled.last
         if last is not None and last.live is not None:
-            return last.live, last.guard, self._registry.ruling(ruled, ruled.decision)
-        found, guard = self._weeks(asked, plan.mix or None, confidence=plan.confidence)
+            return last.live, last.guard, self._after(asked, ruled, last)
+        found, guard = self._looking.weeks(asked, plan.mix or None, confidence=plan.confidence)
         shown = replace(bare(found.deciding, WITHHELD), n=ruled.units)
         found = replace(found, difference=shown, mix=None)
         return found, guard, self._registry.ruling(ruled, ruled.decision)
@@ -182,26 +178,38 @@ class CompareReader:
         starts = self._asking.starts(asked, plan.mix)
         grown = looks.reached(starts, base=asked.base, cand=asked.cand)
         units = grown[-1][1] if grown else 0
-        return self._registry.ruled(plan, asked, units, self._week_look(asked, plan, grown), by)
+        look = self._looking.at_weeks(asked, plan, grown)
+        return self._registry.ruled(plan, asked, units, look, by)
 
-    def take_due(self) -> int:
-        """Take every look whose units are there and judged; return how many were taken."""
+    def _after(self, asked: Sides, ruled: Ruled, last: TakenLook) -> Ruling:
+        """Return what a look decided, and what was decided of its runs since."""
+        ruling = self._registry.ruling(ruled, ruled.decision)
+        return replace(ruling, decided_since=self._asking.decided_since(asked, last))
+
+    def take_due(self, told: Callable[[Waiting], None] = lambda waiting: None) -> int:
+        """Take every look whose units are there and judged; return how many were taken.
+
+        told: hears of each whose units are there and that waits for something else.
+        """
         plan = self.plan
         if plan is None:
             return 0
-        metric = plan.section.metric
-        return sum(
-            self._take(Sides(scope=plan.scope, base=base, cand=cand, metric=metric), plan)
-            for base, cand in self._registry.ripe(plan)
-        )
+        taken = 0
+        for base, cand in self._registry.ripe(plan):
+            asked = Sides(scope=plan.scope, base=base, cand=cand, metric=plan.section.metric)
+            ruled = self._take(asked, plan)
+            taken += ruled.newly
+            if ruled.waits is not None:
+                told(ruled.waits)
+        return taken
 
-    def _take(self, asked: Sides, plan: Plan) -> int:
+    def _take(self, asked: Sides, plan: Plan) -> Ruled:
         if plan.trials is None:
-            return self._weeks_looked(asked, plan, "job").newly
+            return self._weeks_looked(asked, plan, "job")
         new, old = self._asking.tries(asked, trials=plan.trials)
         units = looks.units_in_time(new, old, trials=plan.trials)
-        look = self._task_look(asked, plan, units, new, old)
-        return self._registry.ruled(plan, asked, len(units), look, "job").newly
+        look = self._looking.at_tasks(asked, plan, units)
+        return self._registry.ruled(plan, asked, len(units), look, "job")
 
     def judged_since(self, moment: Nanos) -> Nanos | None:
         """Return when the first verdict from a moment on was made: after it a look can be due."""
@@ -283,101 +291,7 @@ class CompareReader:
             return replace(found, flags=(*found.flags, FIRST_TRIALS))
         return any_time_of([unit.task for unit in units], new, old)
 
-    # Looks
-
-    def _task_look(
-        self, asked: Sides, plan: Plan, units: Sequence[Unit], new: Tried, old: Tried
-    ) -> Look:
-        def look(number: int, n: int) -> TakenLook | str:
-            first = units[:n]
-            waits = self._waits(asked, first, plan.trials)
-            if waits:
-                return waits
-            sides = _only(first, new, old)
-            found = on_tasks(*sides, confidence=plan.confidence)
-            guard = self._task_guard(asked, first, plan.trials)
-            decision = rule.decided(plan, found.difference, n=n)
-            why, decision = _ruled_on(plan, guard, decision, asked.metric)
-            if why:
-                return why
-            return TakenLook(
-                look=number,
-                n=n,
-                seen_at=to_nanos(self._clock()),
-                until=Nanos(max(one.last_start for side in sides for one in side.values())),
-                decision=decision,
-                guard=guard,
-                tasks=found,
-            )
-
-        return look
-
-    def _week_look(self, asked: Sides, plan: Plan, grown: Sequence[tuple[Nanos, int]]) -> Look:
-        def look(number: int, n: int) -> TakenLook | str:
-            until = next(moment for moment, units in grown if units >= n)
-            then = replace(asked, scope=replace(asked.scope, until=Nanos(until + 1)))
-            waits = self._waits(then)
-            if waits:
-                return waits
-            found, guard = self._weeks(then, plan.mix or None, confidence=plan.confidence)
-            decision = rule.decided(plan, found.deciding, n=n)
-            why, decision = _ruled_on(plan, guard, decision, asked.metric)
-            if why:
-                return why
-            return TakenLook(
-                look=number,
-                n=n,
-                seen_at=to_nanos(self._clock()),
-                until=until,
-                decision=decision,
-                guard=guard,
-                live=found,
-            )
-
-        return look
-
-    def _waits(self, asked: Sides, units: Sequence[Unit] = (), trials: int | None = None) -> str:
-        """Return which of the runs to be looked at can still change, or ''."""
-        pending = self._asking.pending(asked, [unit.task for unit in units], trials=trials)
-        if pending.open:
-            return f"{pending.open} of the runs to be looked at are not settled yet"
-        unjudged = pending.unjudged
-        if not unjudged or (asked.metric == "finished" and unjudged == pending.settled):
-            return ""
-        return f"{unjudged} of the runs to be looked at are not judged yet"
-
-    def _task_guard(self, asked: Sides, units: Sequence[Unit], trials: int | None) -> Guard:
-        names = [unit.task for unit in units]
-        return self._asking.guard_of_tasks(asked, names, trials=trials, confidence=_LEVEL)
-
-    def _weeks(
-        self, asked: Sides, name: str | None, *, confidence: float
-    ) -> tuple[LiveFound, Guard]:
-        cells = self._asking.cells(asked, name)
-        weeks, _ = common(cells, base=asked.base, cand=asked.cand)
-        clusters = self._asking.alike(asked, weeks, name)
-        unit = self._asking.unit(repeated=clusters is not None)
-        pair = Pair(base=asked.base, cand=asked.cand, unit=unit, confidence=confidence)
-        found = between_weeks(cells, pair, clusters=clusters)
-        parted = None if name is None else mix(cells, name, pair, clusters=clusters)
-        guard = self._asking.guard_of_weeks(asked, weeks, confidence=_LEVEL)
-        shared, runs = self._asking.at_shared_tasks(asked, weeks)
-        live = LiveFound(difference=found, weeks=len(weeks), mix=parted, shared=shared, runs=runs)
-        return live, guard
-
 
 def _only(units: Sequence[Unit], new: Tried, old: Tried) -> tuple[Tried, Tried]:
     names = [unit.task for unit in units]
     return {name: new[name] for name in names}, {name: old[name] for name in names}
-
-
-def _ruled_on(
-    plan: Plan, guard: Guard, decision: Decision, metric: Measured
-) -> tuple[str, Decision]:
-    """Return why there is nothing to look at yet, or '', and what rule and guard say together.
-
-    A look that would pass but for violations nobody knows of waits for them: seen is nothing yet.
-    """
-    over = guard.over(decision, known=plan.violations_known)
-    held = decision.verdict is Verdict.PASS and over.verdict is Verdict.NOT_ENOUGH_DATA
-    return guard.says_nothing(metric) or (over.reason if held else ""), over

@@ -11,7 +11,7 @@ from scoring.versions import looks
 from scoring.versions.asking import Asking, Sides
 from scoring.versions.force import Force, History, first_seen
 from scoring.versions.guard import Guard
-from scoring.versions.looks import Compared, Look, TakenBy, TakenLook
+from scoring.versions.looks import Compared, Look, TakenBy, TakenLook, Waiting
 from scoring.versions.mirror import mirrored
 from scoring.versions.rule import Plan, undecided
 from scoring.versions.ruling import Earlier, Ruling, Silence, was_in_force, written_after
@@ -30,8 +30,8 @@ class Ruled:
     units: int
     """Units so far."""
     taken: Sequence[TakenLook]
-    waits: str
-    """What the next look waits for, beside units; ''."""
+    waits: Waiting | None
+    """What the next look waits for, beside units."""
     earlier: Sequence[Earlier]
     newly: int = 0
     """Looks that were taken just now."""
@@ -48,7 +48,9 @@ class Ruled:
         if self.last is not None and (self.last.decided or done == len(self.plan.sizes)):
             return self.last.decision
         missing = max(0, self.plan.sizes[done] - self.units)
-        reason = self.waits or (f"not shown at look {done}" if done else "no planned look")
+        reason = f"not shown at look {done}" if done else "no planned look"
+        if self.waits is not None:
+            reason = self.waits.text
         return undecided(reason, missing)
 
 
@@ -175,6 +177,7 @@ class Registry:
             first_seen_at=self._first_seen_at(),
             written_before=True,
             looks=ruled.taken,
+            waits=ruled.waits,
             earlier=ruled.earlier,
         )
 

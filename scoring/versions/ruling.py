@@ -7,7 +7,7 @@ from gnomon.clock import Nanos, from_nanos, rfc3339
 from gnomon.model import JsonValue
 from scoring.stats.gates import Decision, Verdict
 from scoring.versions.force import Force
-from scoring.versions.looks import Compared, TakenLook
+from scoring.versions.looks import Compared, TakenLook, Undecided, Waiting
 from scoring.versions.rule import NO_RULE, Plan
 
 READING = "what this one shows is for reading, not for deciding"
@@ -84,6 +84,10 @@ class Ruling:
     in_force: Force | None = None
     """What was, where this rule is late: another rule, or none."""
     looks: Sequence[TakenLook] = ()
+    waits: Waiting | None = None
+    """What the next look waits for, beside units."""
+    decided_since: int = 0
+    """Runs of which the last look could not tell, and of which it can be told now."""
     earlier: Sequence[Earlier] = ()
     """Looks at these versions under other rules."""
 
@@ -98,12 +102,34 @@ class Ruling:
         if self.plan is None:
             return f"{Verdict.NOT_ENOUGH_DATA}: {NO_RULE}"
         missing = f", {self.decision.missing} more needed" if self.decision.missing else ""
-        return f"{self.decision.verdict}: {self.plan.text}: {self.decision.reason}{missing}"
+        return f"{self.decision.verdict}: {self.plan.text}: {self.reason}{missing}"
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is, and what the look behind it could not know."""
+        undecided = self._undecided
+        return (
+            self.decision.reason
+            if undecided is None
+            else f"{self.decision.reason}; {undecided.text}"
+        )
+
+    @property
+    def _undecided(self) -> Undecided | None:
+        decided = bool(self.looks) and self.decision == self.looks[-1].decision
+        return self.looks[-1].undecided if decided else None
 
     @property
     def warnings(self) -> list[str]:
-        """What is wrong with the way the rule came about, plainly."""
-        return [one.warning for one in self.earlier]
+        """What is wrong with the way the rule came about or was applied, plainly."""
+        told = [one.warning for one in self.earlier]
+        if self.decided_since and (last := self.looks[-1]).undecided is not None:
+            told.append(
+                f"look {last.look} was taken once and stands: of its {last.undecided.runs} undecided"
+                f" run{'' if last.undecided.runs == 1 else 's'}, {self.decided_since}"
+                f" {'was' if self.decided_since == 1 else 'were'} decided since"
+            )
+        return told
 
     @property
     def late(self) -> bool:
@@ -124,7 +150,9 @@ class Ruling:
             "reason": self.decision.reason,
             "missing": self.decision.missing,
             "n": self.n,
+            "waits": None if self.waits is None else self.waits.as_json(),
             "looks": [look.as_json() for look in self.looks],
+            "decided_since": self.decided_since,
             "looks_planned": [] if self.plan is None else list(self.plan.sizes),
             "earlier_rules": [one.as_json() for one in self.earlier],
             "sentence": self.sentence,

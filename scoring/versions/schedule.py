@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from gnomon.clock import Window, from_nanos, to_nanos
 from scoring.jobs import Job
+from scoring.versions.looks import Waiting
 from scoring.versions.reader import CompareReader
 
 LOOKS = "looks"
@@ -22,6 +23,8 @@ class Schedule:
         self._watermark = watermark
         self._known: dt.datetime | None = None
         """Up to here all verdicts were there when somebody looked last; None after a start."""
+        self._passing = False
+        """Whether a look waited then for what ends by itself, be it without a verdict."""
 
     def window(self, window: Window, token: str) -> int:
         """Take the looks that are due; return how many were."""
@@ -29,13 +32,19 @@ class Schedule:
         if self._known is not None and window.end <= self._known:
             return 0
         complete = self._watermark()
-        taken = self._compare.take_due()
+        waiting: list[Waiting] = []
+        taken = self._compare.take_due(waiting.append)
         self._known = complete
+        self._passing = any(one.passing for one in waiting)
         return taken
 
     def upcoming(self, moment: dt.datetime) -> dt.datetime | None:
-        """Return when the next verdict came; after a start now, since nobody knows what was missed."""
-        if self._known is None:
+        """Return when the next verdict came; after a start now, since nobody knows what was missed.
+
+        Now as well while a grader is asked again: a verdict that comes of that bears the time at
+        which it was asked, and from the last try there may come none.
+        """
+        if self._known is None or self._passing:
             return moment
         found = self._compare.judged_since(to_nanos(moment))
         return None if found is None else from_nanos(found)

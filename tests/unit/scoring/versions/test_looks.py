@@ -5,7 +5,7 @@ from scoring.metrics.guards import COMPLETENESS
 from scoring.stats.gates import Decision, Verdict
 from scoring.stats.shown import shown_rate
 from scoring.versions.guard import Guard, Sides
-from scoring.versions.looks import Start, TakenLook, reached, take, units_in_time
+from scoring.versions.looks import Start, TakenLook, Waiting, reached, take, units_in_time
 from scoring.versions.tasks import TaskRuns
 
 
@@ -83,7 +83,7 @@ def test_a_look_is_taken_when_its_units_are_there_and_only_once() -> None:
         asked.append((number, n))
         return taken(number, n, OPEN)
 
-    assert take([50, 100], 49, [], look) == ([], "")
+    assert take([50, 100], 49, [], look) == ([], None)
     done, _ = take([50, 100], 77, [], look)
     assert asked == [(1, 50)]
     again, _ = take([50, 100], 99, done, look)
@@ -98,13 +98,11 @@ def test_after_a_verdict_nobody_looks_again() -> None:
         pytest.fail(f"look {number} at {n}")
 
     done = [taken(1, 50, PASS)]
-    assert take([50, 100], 400, done, never) == (done, "")
+    assert take([50, 100], 400, done, never) == (done, None)
     final = [taken(1, 50, OPEN), taken(2, 100, OPEN)]
-    assert take([50, 100], 400, final, never) == (final, "")
+    assert take([50, 100], 400, final, never) == (final, None)
 
 
 def test_a_look_waits_for_runs_that_can_still_change() -> None:
-    assert take([50], 60, [], lambda *_: "2 runs are not judged yet") == (
-        [],
-        "2 runs are not judged yet",
-    )
+    waits = Waiting(text="2 runs are not judged yet")
+    assert take([50], 60, [], lambda *_: waits) == ([], waits)
