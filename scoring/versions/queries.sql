@@ -140,45 +140,53 @@ FROM
 ) AS p
 LEFT JOIN
 (
-    SELECT g.*, g.newest > v.judged_until AS behind
+    SELECT
+        run_id, revision,
+        countIf(what = 'waiting') > 0 AS waiting,
+        countIf(what = 'again') > 0 AS again,
+        countIf(what = 'behind') > 0 AS behind,
+        groupArrayIf(grader, what = 'again') AS graders,
+        minIf(asked_at, what = 'again') AS next_at,
+        maxIf(toUnixTimestamp64Nano(asked_at) + {left:Array(Int64)}[tries], what = 'again') AS until
     FROM
     (
         SELECT
-            run_id, revision,
-            countIf(last_state = 'waiting' AND own) > 0 AS waiting,
-            countIf(asked_again) > 0 AS again,
-            groupArrayIf(toString(grader), asked_again) AS graders,
-            minIf(assumeNotNull(again_at), asked_again) AS next_at,
-            maxIf(toUnixTimestamp64Nano(assumeNotNull(again_at)) + {left:Array(Int64)}[tries], asked_again) AS until,
-            maxIf(at, at > fromUnixTimestamp64Nano({lately:Int64}, 'UTC')) AS newest
+            run_id, revision, toString(grader) AS grader, tries,
+            ifNull(again_at, toDateTime64(0, 9, 'UTC')) AS asked_at,
+            multiIf(
+                state = 'waiting', 'waiting',
+                state = 'failed' AND asked_at > fromUnixTimestamp64Nano({since_try:Int64}, 'UTC'), 'again',
+                ''
+            ) AS what
+        FROM grader_status FINAL
+        WHERE (started_at, run_id, grader, grader_version, revision) IN
+            (
+                SELECT started_at, run_id, grader, grader_version, revision
+                FROM grader_status
+                WHERE {{bounds}} AND ifNull(agent_version, '') IN {versions:Array(String)}
+                    AND concat(grader, '\n', grader_version) IN {graders:Array(String)}
+                    AND (state = 'waiting' OR again_at > fromUnixTimestamp64Nano({since_try:Int64}, 'UTC'))
+            )
+        UNION ALL
+        SELECT g.run_id, g.revision, '', 0, toDateTime64(0, 9, 'UTC'), 'behind'
         FROM
         (
-            SELECT
-                run_id, revision, grader, state AS last_state, tries, again_at, at,
-                concat(grader, '\n', grader_version) IN {graders:Array(String)} AS own,
-                own AND last_state = 'failed'
-                    AND ifNull(again_at > fromUnixTimestamp64Nano({since_try:Int64}, 'UTC'), 0) AS asked_again
-            FROM grader_status FINAL
-            WHERE (started_at, run_id, grader, grader_version, revision) IN
-                (
-                    SELECT started_at, run_id, grader, grader_version, revision
-                    FROM grader_status
-                    WHERE {{bounds}} AND (
-                        state = 'waiting'
-                        OR again_at > fromUnixTimestamp64Nano({since_try:Int64}, 'UTC')
-                        OR at > fromUnixTimestamp64Nano({lately:Int64}, 'UTC')
-                    )
-                )
-        )
-        GROUP BY run_id, revision
-    ) AS g
-    LEFT JOIN
-    (
-        SELECT run_id, revision, max(judged_at) AS judged_until
-        FROM verdicts
-        WHERE {{bounds}} AND judged_at > fromUnixTimestamp64Nano({lately:Int64}, 'UTC')
-        GROUP BY run_id, revision
-    ) AS v ON v.run_id = g.run_id AND v.revision = g.revision
+            SELECT run_id, revision, max(at) AS newest
+            FROM grader_status
+            WHERE {{bounds}} AND ifNull(agent_version, '') IN {versions:Array(String)}
+                AND at > fromUnixTimestamp64Nano({lately:Int64}, 'UTC')
+            GROUP BY run_id, revision
+        ) AS g
+        LEFT JOIN
+        (
+            SELECT run_id, revision, max(judged_at) AS judged_until
+            FROM verdicts
+            WHERE {{bounds}} AND judged_at > fromUnixTimestamp64Nano({lately:Int64}, 'UTC')
+            GROUP BY run_id, revision
+        ) AS v ON v.run_id = g.run_id AND v.revision = g.revision
+        WHERE g.newest > v.judged_until
+    )
+    GROUP BY run_id, revision
 ) AS s ON s.run_id = p.run_id AND s.revision = p.revision;
 
 -- name: undecided

@@ -2,11 +2,12 @@
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from collector.store import Reader
 from gnomon.clock import Clock, Nanos, from_nanos
 from gnomon.model import Run, RunState
 from scoring.grading.port import Abstained, Answer, Evidence, GraderKind, State, Surface
@@ -19,7 +20,9 @@ from scoring.store import StoredLedger
 from scoring.versions.answers import OnTasks
 from scoring.versions.reader import CompareReader
 from scoring.versions.schedule import WIDTH, looks_job
+from tests import desk, judged_desk
 from tests.judged_world import DAY, MONDAY, World, seen_first
+from tests.site import Page, site
 
 SCOPE = Scope(agent="desk", origin=None)
 LIVE = Scope(agent="desk")
@@ -240,6 +243,24 @@ def test_a_verdict_that_a_crash_left_behind_holds_no_look_for_ever(world: World)
     failed(world, away, tries=1, again_at=away.started_at + MINUTE)
     answered(world, away, MINUTE, summed=False)
     assert compare(world, 12, now=away.started_at + 62 * MINUTE).take_due() == 1
+
+
+def test_the_page_says_what_a_look_waits_for_and_until_when(world: World) -> None:
+    away = twelve(world)
+    failed(world, away, tries=2, again_at=NOW + 5 * MINUTE)
+    compared = compare(world, 12)
+    stored = Reader(world.store)
+    judging = judged_desk.judging_of(world.store, stored, graders=[])
+    made = site(stored, desk.books(), replace(judging, compare=compared))  # type: ignore[arg-type]
+    answer = made.client.get("/compare?agent=desk&base=rc3&cand=rc4&period=90d")
+    assert answer.status_code == 200, answer.text[:400]
+    words = " ".join(Page(answer.text).words.split())
+    assert "look 1 of 1 waits, with its n = 12" in words
+    assert (
+        "state got no answer and asks again, next at 2008-05-06 00:05 UTC, for the last time about"
+        " 2008-05-06 01:00 UTC, n = 12"
+    ) in words
+    assert "the planned look has its units, and waits" in words
 
 
 def test_a_new_violation_waits_for_the_policies_of_both_sides_alone(world: World) -> None:
