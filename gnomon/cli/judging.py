@@ -22,7 +22,10 @@ _BROKEN, _NOTHING = 1, 3
 @policy.command("check")
 def check(
     file: Annotated[Path, typer.Argument(help="A policy file.")],
-    run: Annotated[str | None, typer.Option(help="Try it on this run.")] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(help="Try it on this run; the first characters of its id are enough, too."),
+    ] = None,
     since: Annotated[
         str | None, typer.Option(help="Try it on runs since RFC 3339, or an age such as 7d.")
     ] = None,
@@ -53,7 +56,8 @@ def check(
         return
     body = {"policy": {"policy": file.stem, **source.data}, "agent": agent, "limit": limit}
     with api(url) as client:
-        answer = client.send("/v1/policies/check", {**body, "run": run, "since": since})
+        whole = None if run is None else client.run(run)["run_id"]
+        answer = client.send("/v1/policies/check", {**body, "run": whole, "since": since})
     if as_json:
         show.as_json(answer)
     else:

@@ -12,7 +12,7 @@ import uvicorn
 from typer.testing import CliRunner, Result
 
 from gnomon.cli.judging import graders, jobs, labels, policy
-from gnomon.errors import GnomonError
+from gnomon.errors import GnomonError, NotFound
 from gnomon.store.migrate import apply, shipped
 from tests.judging import Court, make_run, make_step
 from tests.stores import fresh_store
@@ -42,7 +42,15 @@ def url(court: Court) -> Iterator[str]:
     @court.client.app.get("/v1/runs/{run_id}")  # type: ignore[attr-defined,untyped-decorator]
     def run_of(run_id: str) -> dict[str, str]:
         """Answer for the collector, which this house does not have."""
+        if run_id not in ("bad", "good"):
+            raise NotFound
         return {"run_id": run_id}
+
+    @court.client.app.get("/v1/runs")  # type: ignore[attr-defined,untyped-decorator]
+    def runs_of(id_prefix: str) -> dict[str, object]:
+        """Answer for it, too."""
+        found = [{"run_id": name} for name in ("bad", "good") if name.startswith(id_prefix)]
+        return {"items": found, "next": None}
 
     server = uvicorn.Server(
         uvicorn.Config(court.client.app, host="127.0.0.1", port=0, log_config=None)
@@ -111,6 +119,7 @@ def test_a_wrong_file_is_named_with_line_and_mend_and_ends_with_2(
         ("required_before: {refund: [{tool: check}]}", ("--since", "900d"), 1),
         ("required_before: {refund: [{tool: check}]}", ("--run", "bad"), 1),
         ("required_before: {refund: [{tool: check}]}", ("--run", "good"), 0),
+        ("required_before: {refund: [{tool: check}]}", ("--run", "ba"), 1),
         ("required_before: {delete: [{tool: check}]}", ("--since", "900d"), 3),
     ],
 )
@@ -146,7 +155,7 @@ def test_a_tool_nobody_called_is_named_as_perhaps_misspelt(
 def test_jobs_graders_and_labels_are_told(url: str, court: Court) -> None:
     court.clock.later(60)
     assert run("jobs", "run", "judge", "--url", url).exit_code == 0
-    job, _retries, _verdicts = [
+    job, _retries, _verdicts, _rollbacks = [
         json.loads(line) for line in run("jobs", "list", "--json", "--url", url).stdout.splitlines()
     ]
     assert (job["name"], job["due"], job["failing"]) == ("judge", 0, None)
