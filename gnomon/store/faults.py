@@ -41,6 +41,9 @@ _LATER = frozenset(
         999,  # KEEPER_EXCEPTION
     }
 )
+RAN_TOO_LONG = frozenset({159, 160})
+"""TIMEOUT_EXCEEDED, TOO_SLOW: a statement reached the limit that it was given."""
+
 _OUR_CALL = (driver.ProgrammingError, driver.DataError, driver.NotSupportedError)
 _CREDENTIALS = frozenset({192, 193, 194, 516})
 _RIGHTS = frozenset({164, 291, 497})

@@ -5,10 +5,12 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from scoring.grading.expect import Expectation
-from scoring.grading.port import Abstained, Answer, Evidence, Label, Surface
+from gnomon.model import JsonValue
+from scoring.grading.expect import Expectation, value_at
+from scoring.grading.port import Abstained, Answer, CheckFailed, Evidence, Label, Surface
 from scoring.grading.sources import Sources, Unknown
 from scoring.grading.spec import GraderSpec, Means
+from scoring.policies.endings import MISSING
 
 
 class OutcomeCheck(GraderSpec, Sources):
@@ -35,6 +37,8 @@ class OutcomeCheck(GraderSpec, Sources):
             answer = asks(evidence.run)
             if isinstance(answer, Unknown):
                 return Abstained(reason=answer.reason)
+            if self.expect is None:
+                _refuse_no_verdict(value_at(answer, "passed"))
             met = expect.met(answer, evidence.run)
             if isinstance(met, str):
                 return Abstained(reason=met)
@@ -42,3 +46,10 @@ class OutcomeCheck(GraderSpec, Sources):
             return Label(passed=met, explanation=f"{expect.path or 'the answer'} is {said}")
 
         return look
+
+
+def _refuse_no_verdict(passed: JsonValue) -> None:
+    """Raise for an answer that is none: a program that says "yes" must not fail every run."""
+    if passed is not MISSING and passed is not None and not isinstance(passed, bool):
+        kind = type(passed).__name__
+        raise CheckFailed(f"the command's passed is a {kind}; true, false or null is expected")

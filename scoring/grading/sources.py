@@ -16,7 +16,8 @@ from gnomon.config import Duration
 from gnomon.errors import GnomonError, Unavailable
 from gnomon.model import JsonValue, Run
 from gnomon.store import Store
-from scoring.grading.limit import Bounded
+from gnomon.store.faults import RAN_TOO_LONG
+from scoring.grading.limit import Bounded, TookTooLong
 from scoring.grading.port import CheckFailed, TryAgain, key_of
 from scoring.grading.redaction import guarded
 from scoring.grading.spec import Means, Said
@@ -323,10 +324,14 @@ def _row(
 ) -> JsonValue | Unknown:
     if store is None:
         raise CheckFailed("there is no store here to ask")
-    limits = {"max_execution_time": max(1, round(timeout.total_seconds())), "max_result_rows": 100}
+    seconds = max(1, round(timeout.total_seconds()))
+    limits = {"max_execution_time": seconds, "max_result_rows": 100}
     try:
         rows = store.read(query, tag="scoring.outcome_check", settings=limits, bind=given)
     except Unavailable as error:
+        if error.context.get("code") in RAN_TOO_LONG:
+            why = f"the query did not end within {seconds} s, the time that it may take"
+            raise TookTooLong(why) from error
         raise TryAgain(f"the query failed: {error.detail}") from error
     except GnomonError as error:
         raise CheckFailed(f"the query failed: {error.detail}") from error

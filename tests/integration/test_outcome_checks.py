@@ -231,6 +231,26 @@ def test_what_is_no_json_is_no_verdict(word: str) -> None:
         ask(by_command(f"print('{{\"passed\": {word}}}')"))
 
 
+@pytest.mark.parametrize("word", ['"yes"', '"true"', "1", "0", "[]", '{"passed": true}'])
+def test_a_command_that_says_neither_true_nor_false_has_failed_itself(word: str) -> None:
+    with pytest.raises(CheckFailed, match="true, false or null is expected"):
+        ask(by_command(f"print('{{\"passed\": {word}}}')"))
+
+
+@pytest.mark.parametrize("said", ['{"passed": null}', "{}"])
+def test_a_command_that_leaves_it_open_abstains(said: str) -> None:
+    assert isinstance(ask(by_command(f"print('{said}')")), Abstained)
+
+
+def test_a_query_that_takes_longer_than_its_check_may_is_told_as_that(tmp_path: Path) -> None:
+    with fresh_store("embedded", tmp_path) as store:
+        endless = "SELECT count() AS n FROM numbers(1000000000000) WHERE toString(number) = 'x'"
+        entry = {"sql": {"query": endless}, "timeout": "1s", "expect": {"path": "n", "equals": 1}}
+        with pytest.raises(TookTooLong) as caught:
+            ask(entry, means=Means(store=store))
+        assert str(caught.value) == "the query did not end within 1 s, the time that it may take"
+
+
 def test_a_parameter_that_does_not_fit_is_not_told(tmp_path: Path) -> None:
     with fresh_store("embedded", tmp_path) as store:
         entry = {
