@@ -1,7 +1,7 @@
 """People's own graders: found by entry point, set up by gnomon.yaml, and never trusted with more."""
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import Literal
@@ -23,7 +23,7 @@ from scoring.grading.port import (
     Surface,
     TryAgain,
 )
-from scoring.grading.redaction import guarded, told, without
+from scoring.grading.redaction import guarded, secrets_in, told, without
 from scoring.grading.spec import Name, Said
 
 
@@ -56,7 +56,7 @@ def load(spec: Plugin) -> "Own":
         # Of its own: what it takes out of them is hidden in its reasons all the same.
         grader = make(**json_of_its_own(spec.options))
     except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - told without what it was given
-        said = without(told(error), texts_of(spec.options))
+        said = without(told(error), secrets_in(spec.options))
         raise ValueError(f"{spec.entry} can not be made: {said}") from None
     return checked(grader, spec)
 
@@ -78,7 +78,7 @@ def checked(grader: Grader, spec: Plugin) -> "Own":
         kind=kind,
         look=look,
         bounded=Bounded(limit=spec.timeout, name=name),
-        given=tuple(texts_of(spec.options)),
+        given=tuple(secrets_in(spec.options)),
     )
 
 
@@ -93,7 +93,7 @@ class Own:
     look: Callable[[Evidence], Answer]
     bounded: Bounded
     given: Sequence[str] = ()
-    """The texts of its options: a token may be among them, and no reason tells one."""
+    """The texts of its options that may be secrets: no reason tells one."""
 
     def until(self, stop: Callable[[], bool]) -> "Own":
         """Return the grader that nobody waits for any more once the process stops."""
@@ -125,15 +125,3 @@ def _looked(look: Callable[[Evidence], Answer], evidence: Evidence) -> Answer:
     except BaseException as error:
         # SystemExit and GeneratorExit, too: nothing that a plug-in raises may end all judging.
         raise CheckFailed(told(error)) from error
-
-
-def texts_of(value: JsonValue) -> Iterator[str]:
-    """Yield every text in a value of JSON."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from texts_of(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from texts_of(inner)

@@ -1,11 +1,12 @@
 """What an error says, without the values that were given to the check."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 from urllib.parse import quote
 
 from gnomon.errors import Unavailable
+from gnomon.model import JsonValue
 from scoring.grading.port import CheckFailed
 
 T = TypeVar("T")
@@ -13,6 +14,12 @@ T = TypeVar("T")
 HIDDEN = "[hidden]"
 _SHORT = 4
 """Values below this length are hidden as whole words only."""
+
+_WORD = re.compile(r"[a-z]{1,12}|[A-Z][a-z]{0,11}|[A-Z]{1,12}")
+"""A word such as people say; hidden as a whole word only."""
+
+_TELLS = re.compile(r"secret|token|passw|pwd|key|auth|cred|cookie|session|sign|pin", re.IGNORECASE)
+"""Names under which options hold what nobody may read, though it be a plain word."""
 
 
 def guarded(work: Callable[[], T], values: Iterable[str]) -> T:
@@ -43,8 +50,28 @@ def without(text: str, values: Iterable[str]) -> str:
     forms = {form for value in values for form in _forms(value) if form.strip()}
     for form in sorted(forms, key=len, reverse=True):
         plain = re.escape(form)
-        text = re.sub(plain if len(form) >= _SHORT else rf"(?<!\w){plain}(?!\w)", HIDDEN, text)
+        alone = len(form) < _SHORT or _WORD.fullmatch(form)
+        text = re.sub(rf"(?<!\w){plain}(?!\w)" if alone else plain, HIDDEN, text)
     return text
+
+
+def secrets_in(options: JsonValue, *, telling: bool = False) -> Iterator[str]:
+    """Yield the texts of options that no reason tells: all but plain words, `mode: strict`.
+
+    A plain word is one, too, under a name that says so, such as `password`.
+    """
+    match options:
+        case str():
+            if telling or not _WORD.fullmatch(options):
+                yield options
+        case dict():
+            for name, value in options.items():
+                yield from secrets_in(value, telling=telling or bool(_TELLS.search(name)))
+        case list():
+            for value in options:
+                yield from secrets_in(value, telling=telling)
+        case _:
+            pass
 
 
 def _forms(value: str) -> Iterable[str]:

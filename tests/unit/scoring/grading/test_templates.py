@@ -7,7 +7,7 @@ import pytest
 
 from gnomon.errors import ConfigError
 from gnomon.watch import parse
-from scoring.grading.redaction import without
+from scoring.grading.redaction import secrets_in, without
 from scoring.watched import watched
 
 
@@ -105,9 +105,31 @@ def test_words_in_texts_and_comments_are_no_statements() -> None:
         ("GET /a%20bcd", ["a bcd"], "GET /[hidden]"),
         ("order 7 of 77", ["7"], "order [hidden] of 77"),
         ("nothing", ["", " "], "nothing"),
+        ("separate rate", ["rate"], "separate [hidden]"),
+        ("xsk-abcx", ["sk-abc"], "x[hidden]x"),
+        ("AbCdEfGhIjKlMnOp1", ["AbCdEfGhIjKlMnOp"], "[hidden]1"),
     ],
 )
 def test_a_reason_holds_no_value_however_it_is_written(
     text: str, values: list[str], told: str
 ) -> None:
     assert without(text, values) == told
+
+
+@pytest.mark.parametrize(
+    ("options", "hidden"),
+    [
+        ({"mode": "recursion", "strict": True, "n": 3}, []),
+        ({"mode": "recursion2"}, ["recursion2"]),
+        ({"password": "swordfish"}, ["swordfish"]),
+        ({"auth": {"value": ["swordfish"]}}, ["swordfish"]),
+        ({"API_TOKEN": "ab"}, ["ab"]),
+        ({"headers": ["Bearer abc"]}, ["Bearer abc"]),
+        ({"given": "abcdefghijklm"}, ["abcdefghijklm"]),
+        ({"given": "aBcDeF"}, ["aBcDeF"]),
+    ],
+)
+def test_all_texts_of_options_but_plain_words_may_be_secrets(
+    options: dict[str, object], hidden: list[str]
+) -> None:
+    assert list(secrets_in(options)) == hidden
