@@ -2,11 +2,16 @@
 
 import math
 import operator
+import sys
 from collections.abc import Iterable, Sequence
 from statistics import NormalDist
 
 WHOLE_SLACK = 1e-9
 """Relative slack before rounding up, so that 20.000000000001 is twenty."""
+MOST = 2**53
+"""Whole numbers beyond it are not all floats any more, and nobody has so many units."""
+LARGEST = 1e75
+"""A number beyond it, or nearer to 0 than its inverse, leaves the floats when it is squared twice."""
 
 
 def count(name: str, value: float) -> int:
@@ -19,6 +24,8 @@ def count(name: str, value: float) -> int:
         whole = int(value)
     if whole < 0:
         raise ValueError(f"{name} must not be negative, but is {whole}")
+    if whole > MOST:
+        raise ValueError(f"{name} must be at most 2^53, not {value!r}")
     return whole
 
 
@@ -36,6 +43,17 @@ def finite(name: str, values: Iterable[float]) -> list[float]:
     for place, value in enumerate(checked):
         if not math.isfinite(value):
             raise ValueError(f"{name}[{place}] must be a finite number, not {value!r}")
+        if abs(value) > LARGEST:
+            raise ValueError(f"{name}[{place}] must lie within {LARGEST:g}, not {value!r}")
+    return checked
+
+
+def evidence(name: str, values: Iterable[float]) -> list[float]:
+    """Return e-values, which may be as large as a float can be; infinity counts as the largest."""
+    checked = [min(float(value), sys.float_info.max) for value in values]
+    for place, value in enumerate(checked):
+        if not math.isfinite(value):
+            raise ValueError(f"{name}[{place}] must be a number, not {value!r}")
     return checked
 
 
@@ -45,6 +63,8 @@ def number(name: str, value: float, *, above: float = -math.inf) -> float:
     if not math.isfinite(checked) or checked <= above:
         wanted = "finite" if above == -math.inf else f"finite and above {above:g}"
         raise ValueError(f"{name} must be {wanted}, not {value!r}")
+    if abs(checked) > LARGEST or (above == 0 and checked < 1 / LARGEST):
+        raise ValueError(f"{name} must not be so large or so near to its limit: {value!r}")
     return checked
 
 
@@ -59,8 +79,8 @@ def share(name: str, value: float) -> float:
 def inner_share(name: str, value: float) -> float:
     """Return a fraction strictly between 0 and 1."""
     checked = float(value)
-    if not 0 < checked < 1:
-        raise ValueError(f"{name} must lie in (0, 1), not {value!r}")
+    if not 1 / LARGEST <= checked < 1:
+        raise ValueError(f"{name} must lie in (0, 1), and not at its end: {value!r}")
     return checked
 
 
@@ -110,3 +130,10 @@ def t_of(confidence: float, df: float) -> float:
 def round_up(value: float) -> int:
     """Return the next whole number, forgiving the last bits of the arithmetic before it."""
     return math.ceil(value - WHOLE_SLACK * max(1.0, abs(value)))
+
+
+def units(name: str, wanted: float) -> int:
+    """Return how many units somebody needs, rounded up; names the argument that asks for too many."""
+    if not wanted <= MOST:
+        raise ValueError(f"{name} asks for more than 2^53 units: no plan can have so many")
+    return max(1, round_up(wanted))

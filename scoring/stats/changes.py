@@ -1,12 +1,12 @@
 """What changed: when, in which slice, and whether it was the mix or the rate."""
 
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scoring.stats.arguments import (
     count,
+    evidence,
     finite,
     inner_share,
     number,
@@ -136,7 +136,7 @@ def e_bh(e_values: Sequence[float], alpha: float = 0.1) -> list[int]:
     Raises ValueError if an e-value is negative or NaN. Source: Wang & Ramdas 2022, JRSS B 84:822.
     """
     alpha = inner_share("alpha", alpha)
-    checked = finite("e_values", [min(e, sys.float_info.max) for e in e_values])
+    checked = evidence("e_values", e_values)
     if any(e < 0 for e in checked):
         raise ValueError("e_values must not hold a negative value")
     m = len(checked)

@@ -5,16 +5,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scoring.stats.arguments import count, finite, inner_share, number
+from scoring.stats.arguments import count, evidence, finite, inner_share, number
 from scoring.stats.rates import interval, wilson
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+LARGEST = 1e300
+"""Evidence beyond it is no more evidence."""
 POINTS = 3_000
 """Grid points of ln M."""
-LARGEST = 1e300
+MOST_POINTS = 1_000_000
+MOST_STATES = 5_000
+"""So many states make a matrix of 200 MB."""
 
 
 def reference_rate(x: int, n: int) -> float | None:
@@ -70,7 +74,7 @@ def bernoulli_cusum(
     p0, q = _rates(p0, q)
     limit = number("threshold", threshold, above=1)
     failure, success = q / p0, (1 - q) / (1 - p0)
-    m, since = number("start", start), 0
+    (m,), since = evidence("start", [start]), 0
     values: list[float] = []
     alarm = None
     for place, failed in enumerate(x):
@@ -108,13 +112,15 @@ def run_length(
     if not 0 <= p <= 1:
         raise ValueError(f"p must lie in [0, 1], not {p!r}")
     top = math.log(number("threshold", threshold, above=1))
+    size = count("points", points)
+    if not 2 <= size <= MOST_POINTS:
+        raise ValueError(f"points must lie between 2 and {MOST_POINTS}, not {points!r}")
     if p == 0:
         return None
     import numpy as np
     from scipy import sparse
     from scipy.sparse import linalg
 
-    size = count("points", points)
     step = top / (size - 1)
     states = np.arange(size)
     up = states * step + math.log(q / p0)
@@ -216,8 +222,8 @@ def cusum_arl_normal(k: float, h: float, delta: float = 0.0, m: int = 400) -> fl
     """
     k, h, delta = number("k", k), number("h", h, above=0), number("delta", delta)
     states = count("m", m)
-    if states < 1:
-        raise ValueError("m must be at least 1")
+    if not 1 <= states <= MOST_STATES:
+        raise ValueError(f"m must lie between 1 and {MOST_STATES}, not {m!r}")
     import numpy as np
     from scipy import special
 

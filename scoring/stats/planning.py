@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
-from scoring.stats.arguments import count, finite, inner_share, level, number, round_up, z_of
+from scoring.stats.arguments import count, finite, inner_share, level, number, round_up, units, z_of
 
 
 def _z_both(confidence: float, power: float) -> float:
@@ -25,7 +25,8 @@ def ni_sample_size(
     p_disc: share of pairs on which the sides differ, in (0, 1]; margin: delta > 0; difference:
     the true one, better is positive, above -margin (fractions). One-sided (1 - confidence)/2.
     Result: pairs, rounded up: .153 at .05 needs 481.
-    Raises ValueError if p_disc < difference^2, or margin + difference is not positive.
+    Raises ValueError if p_disc < difference^2, or margin + difference is not positive or so small
+    that it asks for more than 2^53 pairs.
     Source: (z + z_power)^2 (p_disc - D^2) / (margin + D)^2.
     """
     p = number("p_disc", p_disc, above=0)
@@ -33,7 +34,8 @@ def ni_sample_size(
     d = number("difference", difference, above=-margin)
     if p > 1 or p < d**2:
         raise ValueError(f"p_disc must lie in [{d**2:g}, 1], not {p_disc!r}")
-    return max(1, round_up(_z_both(confidence, power) ** 2 * (p - d**2) / (margin + d) ** 2))
+    wanted = _z_both(confidence, power) ** 2 * (p - d**2) / (margin + d) ** 2
+    return units("margin + difference", wanted)
 
 
 def suite_size(
@@ -43,12 +45,14 @@ def suite_size(
 
     sd: of the differences per task; difference: the one to be seen, not 0 (same unit).
     Result: tasks, rounded up: sd .25 needs 77 for 8 points.
-    Raises ValueError if sd is not positive or difference is 0.
+    Raises ValueError if sd is not positive, difference is 0, or it is so small beside sd that it
+    asks for more than 2^53 tasks.
     Source: (z + z_power)^2 sd^2 / D^2.
     """
     sd = number("sd", sd, above=0)
     d = number("abs(difference)", abs(difference), above=0)
-    return max(1, round_up((_z_both(confidence, power) * sd / d) ** 2))
+    beside = _z_both(confidence, power) * sd / d
+    return units("sd beside difference", beside * beside)
 
 
 def n_for_margin(
@@ -63,7 +67,7 @@ def n_for_margin(
 
     e: half width in (0, 1); p: expected rate in (0, 1); N: runs in the frame, if finite; deff:
     design effect of clusters, >= 1. Result: runs, rounded up: 5 points at p = .5 need 385.
-    Raises ValueError if an argument is outside its range.
+    Raises ValueError if an argument is outside its range, or e asks for more than 2^53 runs.
     Source: Cochran, Sampling Techniques, 4.4: n0 = z^2 p(1-p)/e^2 deff, n0/(1 + (n0-1)/N).
     """
     e, p = inner_share("e", e), inner_share("p", p)
@@ -71,7 +75,7 @@ def n_for_margin(
         raise ValueError(f"deff must be at least 1, not {deff!r}")
     wanted = z_of(confidence) ** 2 * p * (1 - p) / e**2 * deff
     if N is None:
-        return round_up(wanted)
+        return units("e", wanted)
     frame = count("N", N)
     return 0 if frame == 0 else min(frame, round_up(wanted / (1 + (wanted - 1) / frame)))
 

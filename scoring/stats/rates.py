@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from scoring.stats.arguments import count, level, number, part, share, z_of
+from scoring.stats.arguments import count, inner_share, level, number, part, z_of
 from scoring.stats.results import Estimate, Rate
 from scoring.stats.shown import shown_rate
 
@@ -94,7 +94,7 @@ def zero_exposure_upper(exposure: float, *, confidence: float = 0.95) -> float |
     exposure = number("exposure", exposure)
     if exposure < 0:
         raise ValueError(f"exposure must not be negative, but is {exposure!r}")
-    return None if exposure == 0 else -math.log(alpha) / exposure
+    return None if exposure == 0 else -math.log(alpha) / number("exposure", exposure, above=0)
 
 
 def runs_for_zero(p: float, *, confidence: float = 0.95) -> int:
@@ -104,9 +104,7 @@ def runs_for_zero(p: float, *, confidence: float = 0.95) -> int:
     Raises ValueError if p is not between 0 and 1.
     Source: closed form of `zero_event_upper`.
     """
-    p = share("p", p)
-    if p in {0.0, 1.0}:
-        raise ValueError(f"p must lie in (0, 1), not {p!r}")
+    p = inner_share("p", p)
     wanted = math.log(1 - level(confidence)) / math.log1p(-p)
     nearest = round(wanted)
     whole = nearest if math.isclose(wanted, nearest, rel_tol=1e-12) else math.ceil(wanted)
