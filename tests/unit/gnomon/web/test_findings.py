@@ -112,3 +112,13 @@ def test_an_average_is_of_the_runs_that_have_the_figure() -> None:
     assert (tokens_each(some), among(some.tokened, some)) == ("20", " (n = 5)")
     assert each(bucket(10, 0)) == tokens_each(bucket(10, 0)) == "–"
     assert among(10, some) == among(0, some) == ""
+
+
+def test_a_pass_rate_over_tasks_is_not_said_of_the_runs() -> None:
+    beats = [beat(38, 2, 0)] * 3
+    whole = whole_of(beats)
+    vars(whole.pass_rate.measure.shown).update(value=0.5, low=0.2, high=0.8, n=4, unit="task_id")
+    data = data_of([bucket(40, 0)] * 3)
+    points: list[Any] = [*beats, *[None] * (len(data.time.starts) - 3)]
+    title = pass_figure(data, points, whole).title
+    assert title == "50 % is the pass rate over 4 task_ids; no day stands out"
