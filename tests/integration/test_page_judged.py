@@ -318,7 +318,7 @@ def test_comparing_without_a_rule_is_not_enough_data_and_shows_no_p_value(full: 
     assert "NOT ENOUGH DATA no rule is written" in words
     assert "add compare.rule to gnomon.yaml" in words
     assert "p =" not in words
-    assert "Live: " in words
+    assert "Live, inside topic: " in words
     assert "another mix of topic is not known yet" in words
 
 
