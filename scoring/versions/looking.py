@@ -100,7 +100,7 @@ class Looking:
         if why:
             return Waiting(text=why)
         undecided = None
-        if found.difference.open:
+        if found.deciding.open:
             cells = self.asking.cells(asked, None)
             weeks, _ = common(cells, base=asked.base, cand=asked.cand)
             undecided = self.asking.undecided(asked, "same_weeks", weeks=weeks)
