@@ -128,9 +128,9 @@ def test_effects_are_read_aloud_row_by_row(desktop: Watching) -> None:
     page = desktop.open("/compare?period=30d&agent=refund-desk")
     page.locator("svg.forest").first.focus()
     page.keyboard.press("ArrowRight")
-    assert "same weeks" in page.locator("#say").inner_text()
-    page.keyboard.press("ArrowRight")
     assert "inside topic" in page.locator("#say").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert "same weeks" in page.locator("#say").inner_text()
 
 
 def test_without_javascript_the_judged_pages_list_and_filter(

@@ -13,7 +13,6 @@ from tests.serving import Serving, serving
 
 pytestmark = pytest.mark.skipif(not samples.names(), reason=samples.WHY_SKIPPED)
 
-TRACES = 1_000
 CONFIG = "runs: {quiet_period: 500ms}\n"
 ARRIVAL = {"revision", "settled_at", "last_received_at", "folded_at", "state"}
 """What tells when something came, not what it was."""
@@ -74,18 +73,19 @@ def settle(house: Serving) -> None:
     raise AssertionError("the runs did not settle")
 
 
+@pytest.mark.parametrize("traces", [300, pytest.param(1_000, marks=pytest.mark.soak)])
 def test_promise_3_a_shuffled_doubled_delayed_corpus_gives_identical_numbers(
-    tmp_path: Path,
+    tmp_path: Path, traces: int
 ) -> None:
-    pieces = corpus.pieces(TRACES)
-    assert len({piece.item.trace_id for piece in pieces}) == TRACES
+    pieces = corpus.pieces(traces)
+    assert len({piece.item.trace_id for piece in pieces}) == traces
     tidy = corpus.in_order(pieces)
     wild = corpus.in_disorder(pieces, seed=20261201)
     assert len(wild) > len({body for _, body in wild}), "nothing is sent twice"
     expected = outcome(tmp_path / "tidy", tidy, len(pieces))
     # Half comes after the runs of the first half have settled.
     found = outcome(tmp_path / "wild", wild, len(pieces), pause_at=len(wild) // 2)
-    assert len(expected[0]) >= TRACES - 20
+    assert len(expected[0]) >= traces - 20
     assert found[0] == expected[0]
     assert found[1] == expected[1]
     assert found[2] == expected[2]

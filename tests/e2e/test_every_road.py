@@ -1,8 +1,9 @@
 """Every recorded request, sent by every road into the real process, gives its known answers."""
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import cycle
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -43,16 +44,29 @@ def by_grpc(house: Serving, name: str, path: str, suffix: str) -> None:
         assert call(body, timeout=30) == b""
 
 
-ROADS = {"protobuf": by_protobuf, "json": by_json, "grpc": by_grpc}
+ROADS: Mapping[str, Sequence[Callable[..., None]]] = {
+    "in turn": (by_protobuf, by_json, by_grpc),
+    "protobuf": (by_protobuf,),
+    "json": (by_json,),
+    "grpc": (by_grpc,),
+}
+"""Each run of the tests sends every request by one road, the next by the next; the long one by all."""
 
 
-@pytest.fixture(scope="module", params=ROADS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        "in turn",
+        *(pytest.param(road, marks=pytest.mark.soak) for road in ROADS if road != "in turn"),
+    ],
+)
 def house(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Serving]:
-    send: Callable[..., None] = ROADS[request.param]
-    data: Path = tmp_path_factory.mktemp(request.param) / "data"
+    roads = cycle(ROADS[request.param])
+    data: Path = tmp_path_factory.mktemp("road") / "data"
     sent = 0
     with serving(data) as house:
         for name in NAMES:
+            send = next(roads)
             send(house, name, "/v1/traces", "")
             sent += samples.expected(name)["spans_total"]
             if (records := samples.logs_request(name)) is not None:

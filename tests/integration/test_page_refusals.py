@@ -22,7 +22,7 @@ OWN_READING: Mapping[str, Sequence[str]] = {
 }
 FREE = {
     *("agent", "version", "error", "model", "tool", "environment", "conversation", "grader"),
-    *("rule", "q", "base", "cand", "task", "old", "new", "run_id", "step"),
+    *("rule", "q", "base", "cand", "task", "old", "new", "run_id", "step", "common"),
 }
 """Names that agents and people chose: one that nobody has is found nowhere."""
 BAD: Mapping[str, Sequence[str]] = {
