@@ -42,6 +42,7 @@ _TAKEN = (
 )
 """Fields a kept step takes from its duplicates where it has none."""
 
+_TOTALS = ("input_tokens", "output_tokens")
 _PARTS = {
     "cached_tokens": "input_tokens",
     "cache_write_tokens": "input_tokens",
@@ -303,11 +304,21 @@ def complete_kept(drafts: Sequence[Draft]) -> None:
             value = duplicate.values.get(name)
             if value is not None and name not in (_OF_SUCCESS if kept.failed else _OF_FAILURE):
                 kept.fill(name, value, "3.1", f"duplicate {duplicate.span.span_id}")
-        for name, total in _PARTS.items():
-            part, whole = duplicate.values.get(name), duplicate.values.get(total)
-            # A 0 is what instrumentations say of what they do not look at.
-            if part and whole is not None and kept.values.get(total) == whole:
-                kept.fill(name, part, "3.1", f"duplicate {duplicate.span.span_id}")
+        _complete_tokens(kept, duplicate)
+
+
+def _complete_tokens(kept: Draft, duplicate: Draft) -> None:
+    """Take the tokens that only the duplicate tells: never where the two tell different totals."""
+    key = f"duplicate {duplicate.span.span_id}"
+    both = [(kept.values.get(total), duplicate.values.get(total)) for total in _TOTALS]
+    if all(one is None or one == other for one, other in both):
+        for total, (_, other) in zip(_TOTALS, both, strict=True):
+            kept.fill(total, other, "3.1", key)
+    for name, total in _PARTS.items():
+        part, whole = duplicate.values.get(name), duplicate.values.get(total)
+        # A 0 is what instrumentations say of what they do not look at.
+        if part and whole is not None and kept.values.get(total) == whole:
+            kept.fill(name, part, "3.1", key)
 
 
 def _kept(draft: Draft) -> Draft:

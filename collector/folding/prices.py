@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from collector.dialects.providers import provider_of
 from collector.dialects.usage import TOKEN_FIELDS
 from collector.folding.steps import Draft
 from collector.watched import Price
@@ -13,8 +14,12 @@ from gnomon.model import Kind
 
 _MILLION = 1_000_000
 _DAY = 86_400 * 1_000_000_000
-_DATED = re.compile(r"[-@:](\d[\d-]*|latest)", re.IGNORECASE)
-"""What the answer adds to the name that was asked for when it is the same model."""
+_DATED = re.compile(
+    r"[-@:](20\d\d(-?)(0[1-9]|1[0-2])\2[0-3]\d|2\d(0[1-9]|1[0-2])|(0[1-9]|1[0-2])[0-3]\d|latest)",
+    re.IGNORECASE,
+)
+"""What the answer adds to the name that was asked for when it is the same model: a whole date, year
+and month (`-2411`) or month and day (`-0613`). Other digits are versions: `claude-opus-4-1`."""
 
 
 class PriceList:
@@ -38,7 +43,7 @@ class PriceList:
 
     def _find(self, model: str, provider: str | None, day: dt.date) -> Price | None:
         for _, price in self._prices:
-            right_provider = price.provider is None or price.provider == provider
+            right_provider = price.provider is None or provider_of(price.provider) == provider
             if price.since <= day and right_provider and price.pattern.match(model):
                 return price
         return None

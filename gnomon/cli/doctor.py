@@ -133,7 +133,7 @@ def _queue(settings: Settings) -> Finding:
     from collector.queue.database import FILE, at_rest
 
     path = settings.data / FILE
-    if not path.exists():
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
         return Finding(subject="queue", verdict="ok", found="empty, made at the first start")
     try:
         resting = at_rest(path)
@@ -164,7 +164,7 @@ def _store(settings: Settings) -> Finding:
     """Open the store when no process of ours holds it."""
     from collector.identity import mismatch
     from gnomon.store import open_store
-    from gnomon.store.migrate import pending
+    from gnomon.store.migrate import applied, pending
 
     where = (settings.store.url and "server") or "embedded"
     queue = _resting(settings)
@@ -176,7 +176,10 @@ def _store(settings: Settings) -> Finding:
         client = open_store(settings)
         try:
             missing = pending(client)
-            if not missing and (complaint := mismatch(client, queue.store_id, queue.stored)):
+            # Where no migration has run yet there is no table to look into, and nothing in it.
+            held = client if applied(client) else None
+            looked = not missing or held is None
+            if looked and (complaint := mismatch(held, queue.store_id, queue.stored)):
                 return Finding(subject="store", verdict="bad", found=complaint, mend=_SAID)
         finally:
             client.close()

@@ -28,6 +28,7 @@ from scoring.metrics.others import told_of
 from scoring.metrics.tooluse import Sides, tool_use_figure
 from scoring.stats.clusters import ratio_of
 from scoring.stats.rates import from_0
+from scoring.stats.results import Estimate
 from scoring.stats.shown import shown_measure
 
 Made = tuple[Figure, Mapping[str, Figure], Mapping[str, Figure]]
@@ -148,12 +149,18 @@ def cost(group: Group) -> Made:
 
 
 def cost_per_solved(group: Group) -> Figure:
-    """Return all money over all verified runs, per cluster, with Fieller's interval."""
+    """Return all money over all verified runs, per cluster, with Fieller's interval.
+
+    While runs are unverified it is bounds: what it is if all of them are solved, and if none is.
+    """
     sums = group.sums
     if not sums.parts["priced"]:
         return group.nothing("no run reports or allows a cost: add prices", "cost_usd", scale="usd")
     spent, solved, unknown = sums.spent.c, sums.spent.s, sums.parts["unverified"]
-    found = from_0(ratio_of(sums.spent, confidence=group.confidence))
+    found, method = from_0(ratio_of(sums.spent, confidence=group.confidence)), "ratio, fieller"
+    if unknown:
+        most = spent / solved if solved else None
+        found, method = Estimate(value=None, low=spent / (solved + unknown), high=most), "bounds"
     known = f"solved none for sure: {unknown} not verified" if unknown else "solved none"
     least = "at least " if sums.totals["unpriced_calls"] else ""
     text = "" if solved else f"spent {least}${spent:.2f}, {known}"
@@ -161,7 +168,7 @@ def cost_per_solved(group: Group) -> Figure:
         found,
         n=sums.spent.n,
         unit=group.unit,
-        method="ratio, fieller",
+        method=method,
         scale="usd",
         excluded=group.excluded,
         open=unknown,

@@ -82,3 +82,11 @@ def test_a_store_that_the_queue_did_not_feed_is_found_before_a_start_refuses_it(
     with migrated_store("embedded", tmp_path):
         pass
     assert found_of("store", tmp_path).verdict == "bad"
+    shutil.rmtree(tmp_path / "clickhouse")
+    (tmp_path / "clickhouse").mkdir()
+    assert found_of("store", tmp_path).verdict == "bad"
+
+
+def test_an_empty_file_of_the_queue_is_one_that_a_start_fills(tmp_path: Path) -> None:
+    (tmp_path / FILE).touch()
+    assert queue_of(tmp_path).verdict == "ok"

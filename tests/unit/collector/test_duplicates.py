@@ -277,3 +277,14 @@ def test_parts_of_another_total_and_zeros_are_not_taken():
     none = {"gen_ai.usage.cache_read.input_tokens": 0}
     steps = steps_of(chat(1, tokens=9, id="x"), chat(2, 1, tokens=9, id="x", more=none))
     assert steps[1].cached_tokens is None
+
+
+def test_tokens_that_only_the_duplicate_tells_are_the_kept_steps():
+    beside = chat(3, 1, tokens=100, scope_name=SDK, start=0.1, duration=0.5)
+    steps = steps_of(make_span(1), chat(2, 1, duration=1.0), beside)
+    assert duplicates(steps) == {3: 2}
+    assert (steps[2].input_tokens, steps[2].output_tokens) == (100, 1)
+    only_output = {"gen_ai.usage.output_tokens": 1}
+    steps = steps_of(chat(1, more=only_output), chat(2, 1, tokens=100))
+    assert duplicates(steps) == {2: 1}
+    assert (steps[1].input_tokens, steps[1].output_tokens) == (100, 1)

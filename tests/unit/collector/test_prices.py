@@ -107,6 +107,11 @@ def test_a_price_of_the_provider_is_more_specific_and_holds_for_it_only():
     assert priced("m", "openai", table) == 1
 
 
+@pytest.mark.parametrize("spelling", ["azure", "Azure.AI.OpenAI", "az.ai.openai"])
+def test_a_provider_may_be_written_in_any_spelling_that_spans_use(spelling):
+    assert priced("m", "azure", [row("m", 2, provider=spelling)]) == 2
+
+
 def test_the_latest_price_that_is_not_after_the_start_holds():
     day = 86400.0
     assert START // 10**9 == 1_750_000_000  # 2025-06-15 15:06:40 UTC
@@ -130,6 +135,11 @@ ALIAS = {"prices": [{"model": "m", "input": 1, "output": 10}]}
         ("m-2025-08-07", 0.001),
         ("m@20250807", 0.001),
         ("m-latest", 0.001),
+        ("m-0613", 0.001),
+        ("m-2411", 0.001),
+        ("m-1", None),
+        ("m-5-20251101", None),
+        ("m-20259901", None),
         ("m-mini", None),
         ("m2", None),
         ("x-2025", None),

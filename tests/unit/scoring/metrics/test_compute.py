@@ -102,6 +102,17 @@ def test_money_of_runs_that_nobody_verified_solved_nothing_that_is_known() -> No
     assert measure.text == "spent $2.00, solved none for sure: 1 not verified"
 
 
+def test_cost_per_solved_is_bounds_while_runs_are_unverified() -> None:
+    given = {"scoped": 4, "verified": 2, "unverified": 2, "priced": 4, "costs": [1.1] * 4}
+    given |= {"spent": pairs_of([1.1] * 4, [1, 1, 0, 0])}
+    shown = metrics(group(**given))["cost"].measure.shown
+    assert shown.value is None
+    assert (shown.low, shown.high) == (pytest.approx(1.1), pytest.approx(2.2))
+    calls = {"model_steps": 4, "unpriced_calls": 1}
+    least = metrics(group(**given, totals=calls))["cost"].measure.shown
+    assert (least.low, least.high) == (pytest.approx(1.1), None)
+
+
 def test_cost_per_solved_counts_the_money_of_failed_runs() -> None:
     made = group(
         scoped=4, verified=2, failed=2, priced=4, costs=[1, 1, 2, 2],
