@@ -89,12 +89,23 @@ def bounded(found: Callable[[int | None], Estimate | None], undecided: int) -> E
     plain = found(None)
     if not undecided or plain is None:
         return plain
-    low, high = found(1), found(-1)
+    return around([found(1), plain, found(-1)], flags=plain.flags)
+
+
+def around(cases: Sequence[Estimate | None], flags: Sequence[str] = ()) -> Estimate:
+    """Return the limits that hold in each of some cases, no value; none where a case has none.
+
+    The case with the lowest difference need not have the lowest limit: one with more spread may.
+    """
+    lows = [None if case is None else case.low for case in cases]
+    highs = [None if case is None else case.high for case in cases]
+    known_lows = [low for low in lows if low is not None]
+    known_highs = [high for high in highs if high is not None]
     return Estimate(
         value=None,
-        low=None if low is None else low.low,
-        high=None if high is None else high.high,
-        flags=(*plain.flags, "undecided"),
+        low=min(known_lows) if len(known_lows) == len(cases) else None,
+        high=max(known_highs) if len(known_highs) == len(cases) else None,
+        flags=(*flags, "undecided"),
     )
 
 

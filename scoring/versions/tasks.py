@@ -12,6 +12,7 @@ from scoring.stats.results import Difference, Estimate
 from scoring.stats.shown import shown_difference
 from scoring.stats.trials import Task
 from scoring.stats.versions import any_time, compare_tasks, far_apart
+from scoring.versions.cells import around
 
 _NANO = 1_000_000_000
 
@@ -115,26 +116,28 @@ def on_tasks(
 ) -> TaskComparison:
     """Return how two versions differ on their common tasks.
 
-    While runs are undecided the difference has no value and no p value: its limits are those of the
-    worst case (undecided runs of the new side fail, of the old side pass) and of the best. `better`,
-    `same` and `worse` count the tasks that are decided on both sides.
+    While runs are undecided the difference has no value and no p value: its limits hold whether the
+    undecided runs of the new side, and those of the old side, all fail or all pass. `better`, `same`
+    and `worse` count the tasks that are decided on both sides.
     """
     seed = _seed(new, old)
     found = _compared(_decided(new), _decided(old), seed, confidence)
     undecided = sum(side[task].undecided for side in (new, old) for task in new.keys() & old.keys())
     if undecided:
-        worst = _compared(_all(new, 0), _all(old, 1), seed, confidence)
-        best = _compared(_all(new, 1), _all(old, 0), seed, confidence)
+        cases = [
+            _compared(_all(new, one), _all(old, other), seed, confidence) for one, other in _CASES
+        ]
+        limits = around([Estimate(value=None, low=c.low, high=c.high) for c in cases], found.flags)
         found = replace(
             found,
             value=None,
-            low=worst.low,
-            high=best.high,
-            n=worst.n,
+            low=limits.low,
+            high=limits.high,
+            n=cases[0].n,
             open=undecided,
-            excluded=worst.excluded,
+            excluded=cases[0].excluded,
             p_values={},
-            flags=(*found.flags, "undecided"),
+            flags=limits.flags,
         )
     changed = [
         ChangedTask(task=c.name, size=c.size, base=old[c.name], cand=new[c.name])
@@ -153,6 +156,10 @@ def on_tasks(
         magnitudes=_largest_first(sizes),
         apart=far_apart(gaps),
     )
+
+
+_CASES = ((0, 1), (0, 0), (1, 1), (1, 0))
+"""What the undecided runs of the new and of the old side come to: all fail (0) or all pass (1)."""
 
 
 def _size(size: float) -> str:
@@ -185,7 +192,6 @@ def _seed(new: Mapping[str, TaskRuns], old: Mapping[str, TaskRuns]) -> int:
     return int.from_bytes(hashlib.sha256(told.encode()).digest()[:4], "big")
 
 
-NONE = Estimate(value=None)
 ANY_TIME = "confidence sequence over tasks in time order, the same runs of each"
 
 
@@ -215,8 +221,7 @@ def any_time_of(
     undecided = sum(side[task].undecided for side in (new, old) for task in order)
     plain = found(0, 0)
     if undecided:
-        worst, best = found(0, 1) or NONE, found(1, 0) or NONE
-        plain = Estimate(value=None, low=worst.low, high=best.high, flags=("undecided",))
+        plain = around([found(one, other) for one, other in _CASES])
     return shown_difference(
         plain, n=len(order), unit="task", method=ANY_TIME, open=undecided, confidence=confidence
     )

@@ -67,6 +67,18 @@ def test_undecided_runs_leave_the_limits_of_the_worst_and_the_best_case() -> Non
     assert found.p_values == {}, "of what is decided alone they would leave the others out"
 
 
+def test_no_end_of_what_is_undecided_has_a_limit_outside_of_those_shown() -> None:
+    # One task up by 1 has more spread than one that stays: its lower limit is the lower one.
+    old, new = [3, 0] + [3] * 38, [2, 0] + [3] * 38
+    open_ = on_tasks(side(new, undecided=[0, 3] + [0] * 38), side(old)).difference
+    ends = [on_tasks(side([2, end] + [3] * 38), side(old)).difference for end in (0, 3)]
+    assert ends[1].low is not None
+    assert ends[1].low == pytest.approx(-0.0370, abs=1e-4)
+    for end in ends:
+        assert open_.low <= end.low  # type: ignore[operator]
+        assert open_.high >= end.high  # type: ignore[operator]
+
+
 def test_undecided_tasks_are_open_and_not_left_out() -> None:
     """60 tasks: the old side passes 48, the new side 35 of those that are decided, 25 are not."""
     old = side([0] * 12 + [1] * 48, 1)
