@@ -7,7 +7,7 @@ DEV := $(VENV)/.dev-$(shell cksum requirements-dev.lock pyproject.toml | cksum |
 # Modules are compiled when they are first used: most of what is installed never is.
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q --require-hashes --no-deps --no-compile
 SELF := $(BIN)/python -m pip --disable-pip-version-check install -q --no-deps --no-build-isolation -e .
-WORKERS ?= 4
+WORKERS ?= 3
 # Compiled once and kept: every command and every process of the tests starts in half the time.
 export PYTHONDONTWRITEBYTECODE :=
 

@@ -280,8 +280,8 @@ def test_parts_of_another_total_and_zeros_are_not_taken():
 
 
 def test_tokens_that_only_the_duplicate_tells_are_the_kept_steps():
-    beside = chat(3, 1, tokens=100, scope_name=SDK, start=0.1, duration=0.5)
-    steps = steps_of(make_span(1), chat(2, 1, duration=1.0), beside)
+    beside = chat(3, 1, tokens=100, scope_name=SDK, start=0.1, seconds=0.5)
+    steps = steps_of(make_span(1), chat(2, 1), beside)
     assert duplicates(steps) == {3: 2}
     assert (steps[2].input_tokens, steps[2].output_tokens) == (100, 1)
     only_output = {"gen_ai.usage.output_tokens": 1}

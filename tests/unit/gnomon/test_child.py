@@ -35,9 +35,12 @@ def pid_of(child: Child) -> int:
 
 
 def gone(pid: int) -> bool:
-    """Wait until a process is there no more."""
+    """Wait until all threads of a child have ended: its first one is a zombie before that."""
     for _ in range(200):
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+        try:
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return True
+        except ChildProcessError:  # waited for already
             return True
         time.sleep(0.05)
     return False
