@@ -157,13 +157,15 @@ def cost_per_solved(group: Group) -> Figure:
     if not sums.parts["priced"]:
         return group.nothing("no run reports or allows a cost: add prices", "cost_usd", scale="usd")
     spent, solved, unknown = sums.spent.c, sums.spent.s, sums.parts["unverified"]
-    found, method = from_0(ratio_of(sums.spent, confidence=group.confidence)), "ratio, fieller"
-    if unknown:
-        most = spent / solved if solved else None
-        found, method = Estimate(value=None, low=spent / (solved + unknown), high=most), "bounds"
     known = f"solved none for sure: {unknown} not verified" if unknown else "solved none"
     least = "at least " if sums.totals["unpriced_calls"] else ""
     text = "" if solved else f"spent {least}${spent:.2f}, {known}"
+    found, method = from_0(ratio_of(sums.spent, confidence=group.confidence)), "ratio, fieller"
+    if unknown:
+        low, most = spent / (solved + unknown), spent / solved if solved else None
+        found, method = Estimate(value=None, low=low, high=most), "bounds"
+        if solved and least:
+            text = f"at least ${low:.2f}, which it is if all {unknown} not verified are solved"
     shown = shown_measure(
         found,
         n=sums.spent.n,

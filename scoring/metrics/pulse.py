@@ -98,6 +98,7 @@ def beat(group: Group) -> Beat:
         course={
             **means,
             "completion": least.shown.value,
+            # As completion here: those that nobody verified count as not solved.
             "cost_per_success": spent / solved if solved and sums.parts["priced"] else None,
         },
     )

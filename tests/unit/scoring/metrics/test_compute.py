@@ -109,8 +109,9 @@ def test_cost_per_solved_is_bounds_while_runs_are_unverified() -> None:
     assert shown.value is None
     assert (shown.low, shown.high) == (pytest.approx(1.1), pytest.approx(2.2))
     calls = {"model_steps": 4, "unpriced_calls": 1}
-    least = metrics(group(**given, totals=calls))["cost"].measure.shown
-    assert (least.low, least.high) == (pytest.approx(1.1), None)
+    least = metrics(group(**given, totals=calls))["cost"].measure
+    assert (least.shown.low, least.shown.high) == (pytest.approx(1.1), None)
+    assert least.text.startswith("at least $1.10, which it is if all 2 not verified are solved")
 
 
 def test_cost_per_solved_counts_the_money_of_failed_runs() -> None:
